@@ -13,7 +13,7 @@ PYTEST_FLAGS ?= -n 3 --dist worksteal
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-static test-all test-exhaustive lint format docs docs-check site pictures tutorial wheel compiled torch-facts \
 	lock audit dist sbom clean \
-	bench-analysis bench-models bench-speed bench-repair bench-packages bench-preserve attack
+	bench-analysis bench-models bench-speed bench-repair bench-packages bench-preserve preserve-programs attack
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1	/p' $(MAKEFILE_LIST) | expand -t 20
@@ -170,6 +170,10 @@ bench-packages: $(INSTALLED) ## fix the sources of whole packages, and hold ever
 bench-preserve: $(INSTALLED) ## hold what programs do after fixing against what they did
 	$(BIN)/python -m benchmarks.preserve --programs 5000 --markdown docs/benchmark-preserve.md
 	$(BIN)/python -m benchmarks.preserve --silence --markdown docs/benchmark-preserve.md
+
+# On a machine with a GPU, torch and numpy: `python -m benchmarks.preserve.against FILE --device cuda,cpu`
+preserve-programs: $(INSTALLED) ## write fixed programs, to be compared where tclint is not installed
+	$(BIN)/python -m benchmarks.preserve --programs 2000 --torch 2.11 --emit benchmarks/out/programs.json
 
 attack: $(INSTALLED) ## do to tclint whatever harm can be thought of: kills, lies, broken programs
 	$(BIN)/python -m benchmarks.attack --markdown docs/benchmark-attack.md

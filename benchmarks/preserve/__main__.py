@@ -3,7 +3,8 @@
 Makes programs by grammar, fixes them, and runs each in many ways as found and as fixed. Every
 difference that a safe fix makes is printed with a small program that shows it, and every crash
 that an unsafe one brings. ``--silence`` compiles programs, and the examples of all rules, instead:
-where ``check`` names no graph break, Dynamo may find none.
+where ``check`` names no graph break, Dynamo may find none. ``--emit`` writes what safe fixes
+change to a file, which ``benchmarks.preserve.against`` runs where GPUs are but no tclint is.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from benchmarks.preserve import silence
-from benchmarks.preserve.compare import warm
+from benchmarks.preserve.bundle import Bundle
+from benchmarks.preserve.devices import CPU, Devices
+from benchmarks.preserve.measure import Stretch, fixed, measured, shown, warm
 from benchmarks.preserve.page import fixes_table, update
 from benchmarks.preserve.real import functions
-from benchmarks.preserve.totals import Stretch, Totals, measured, shown
+from benchmarks.preserve.totals import Totals
 
 BATCH = 25
 T = TypeVar("T")
@@ -37,25 +40,60 @@ def main() -> int:
     parser.add_argument("--small", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--real", action="store_true", help="mutate functions of torch instead")
     parser.add_argument("--silence", action="store_true", help="look for breaks left unnamed")
+    parser.add_argument("--device", type=Devices.of_text, default=CPU, help="cuda, cuda,cpu")
+    parser.add_argument("--torch", type=_release, help="fix for this one; default: the installed")
+    parser.add_argument("--emit", type=Path, help="write the fixed programs, and run none")
     parser.add_argument("--markdown", type=Path, help="the page to write the figures to")
     options = parser.parse_args()
     warm()
-    return (_silence if options.silence else _programs)(options)
+    if options.silence:
+        return _silence(options)
+    return (_emit if options.emit else _programs)(options)
+
+
+def _release(text: str) -> tuple[int, int]:
+    major, minor = text.split(".")[:2]
+    return int(major), int(minor)
+
+
+def _stretches(options: argparse.Namespace) -> list[Stretch]:
+    end = options.start + (options.programs or 5000)
+    return [
+        Stretch(
+            options.seed,
+            start,
+            min(BATCH, end - start),
+            options.small,
+            options.real,
+            options.torch,
+            options.device,
+        )
+        for start in range(options.start, end, BATCH)
+    ]
+
+
+def _emit(options: argparse.Namespace) -> int:
+    release = ".".join(map(str, options.torch)) if options.torch else "the installed torch"
+    bundle = Bundle(options.seed, release)
+    for count, fixes, cases in _each(fixed, _stretches(options), options.jobs):
+        bundle.programs += count
+        bundle.fixes += fixes
+        bundle.cases += cases
+    bundle.write(options.emit)
+    told = f"{bundle.programs} programs, {len(bundle.cases)} changed by safe fixes"
+    print(f"{options.emit}: {told}", *fixes_table(bundle.fixes), sep="\n")
+    return 0
 
 
 def _programs(options: argparse.Namespace) -> int:
     totals, began = Totals(), time.monotonic()
     if options.real:
         functions()  # found once, for all processes
-    end = options.start + (options.programs or 5000)
-    stretches = [
-        Stretch(options.seed, start, min(BATCH, end - start), options.small, options.real)
-        for start in range(options.start, end, BATCH)
-    ]
+    stretches = _stretches(options)
     for part in _each(measured, stretches, options.jobs):
         totals.add(part)
         for failure in part.failures:
-            print(*shown(*failure), sep="\n", flush=True)
+            print(*shown(failure, stretches[0]), sep="\n", flush=True)
     lines = [*totals.lines(), f"seconds                        {time.monotonic() - began:.0f}"]
     print(*lines, *fixes_table(totals.fixes), sep="\n")
     if options.markdown:

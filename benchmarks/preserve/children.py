@@ -10,7 +10,6 @@ import signal
 from collections.abc import Callable, Iterator
 from typing import Any
 
-SECONDS = 6
 _PATIENCE = 20
 """How many times longer a child may take by the clock than of the processor's time."""
 
@@ -42,7 +41,7 @@ def at_most(seconds: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def in_child(call: Callable[[], Any], seconds: int = SECONDS) -> Any:
+def in_child(call: Callable[[], Any], seconds: int, patience: int = _PATIENCE) -> Any:
     """What a call returns in a child.
 
     Raises:
@@ -52,7 +51,7 @@ def in_child(call: Callable[[], Any], seconds: int = SECONDS) -> Any:
     child = os.fork()
     if child == 0:
         os.close(source)
-        _work(call, sink, seconds)
+        _work(call, sink, seconds, patience)
     os.close(sink)
     with os.fdopen(source, "rb") as stream:
         data = stream.read()
@@ -65,14 +64,14 @@ def in_child(call: Callable[[], Any], seconds: int = SECONDS) -> Any:
     return value
 
 
-def _work(call: Callable[[], Any], sink: int, seconds: int) -> None:
+def _work(call: Callable[[], Any], sink: int, seconds: int, patience: int) -> None:
     """Never returns: a forked copy must not go on with what its parent does."""
     try:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         for number in (signal.SIGALRM, signal.SIGPROF):
             signal.signal(number, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        signal.alarm(seconds * _PATIENCE)
+        signal.alarm(seconds * patience)
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)

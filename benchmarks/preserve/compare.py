@@ -1,18 +1,18 @@
-"""Hold a fixed program against the one that was found."""
+"""Hold a fixed program against the one that was found.
+
+Neither this module nor what it imports knows tclint: it also runs where only torch is installed.
+"""
 
 from __future__ import annotations
 
 import functools
-import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-
-from benchmarks.preserve.children import SECONDS, ChildError, TooLongError, at_most, in_child
-from benchmarks.preserve.drive import SCRIPT, Events, Parameter, observed
-from benchmarks.preserve.engine import Judged, judged
+from benchmarks.preserve.children import ChildError, TooLongError, at_most, in_child
+from benchmarks.preserve.devices import Devices
+from benchmarks.preserve.drive import COMPILED, LOST, SCRIPT, Events, observed, uses
 from benchmarks.preserve.programs import Program
 from benchmarks.preserve.seen import unlike
 
@@ -30,19 +30,48 @@ _CRASHES = (
     "RuntimeError",
 )
 _ORDINARY = ("float32", "plain", "float64", "negative", "zero")
-_WARMING = """\
-import torch
-from torch import nn
-
-
-class f(nn.Module):
-    def forward(self, x: torch.Tensor, y):
-        print(x)
-        z = torch.zeros(4).to(x.device) + x.sum() * x[0].item()
-        z[z > 1] = 0
-        return torch.where(z > 0, z, y) * x.numpy().sum()
-"""
 Seen = Mapping[str, Events]
+
+
+_OWN_ERRORS = ("AssertionError", "ValueError")
+"""What programs raise themselves; compiled code may raise another one instead."""
+_ASKS = "is_compiling()"
+_RUNS_AGAIN = 2
+"""How often the program as found runs again before what differs is said to be the fix's doing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A program's text after fixing, the rules whose fixes were applied, and what failed."""
+
+    text: str
+    codes: str = ""
+    errors: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A program, and its text after safe fixes and after all of them."""
+
+    program: Program
+    safe: Fixed
+    unsafe: Fixed
+
+    @property
+    def guarded(self) -> bool:
+        """Whether a fix lets the program ask if it is being compiled."""
+        return any(_ASKS in one.text for one in (self.safe, self.unsafe))
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What the fixes of a program change that they may not change.
+
+    ``unstable`` are the uses that differ from one run to the next of the program as found.
+    """
+
+    differences: list[Difference] = field(default_factory=list)
+    unstable: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +95,7 @@ def difference(one: Seen, other: Seen) -> tuple[str, str] | None:
 
 def crash(one: Seen, other: Seen) -> tuple[str, str] | None:
     """The first ordinary use in which only the other run raises what no fix may raise."""
-    for use in _ORDINARY:
+    for use in (name for name in _ORDINARY if name in one):
         before = dict(one[use])
         for name, value in other[use]:
             raised = _raised(value)
@@ -84,9 +113,13 @@ def _raised(value: Any) -> str | None:
 
 
 def _events_differ(use: str, one: Events, other: Events) -> str | None:
+    if use.startswith(COMPILED):
+        one, other = _values(one), _values(other)
+    until = next((place for place, event in enumerate(one) if _is_free(use, event[1])), None)
+    one, other = one[:until], other[:until]
+    if use.startswith(COMPILED):
+        one, other = _any_error(one), _any_error(other)
     for (name, value), (other_name, other_value) in zip(one, other, strict=False):
-        if _never_worked(use, value):
-            return None
         if name != other_name:
             return f"{name}: {str(value)[:120]} becomes {other_name}: {str(other_value)[:120]}"
         found = unlike(value, other_value, name)
@@ -95,84 +128,132 @@ def _events_differ(use: str, one: Events, other: Events) -> str | None:
     return None if len(one) == len(other) else "one of them does more"
 
 
-def _never_worked(use: str, value: Any) -> bool:
-    """What TorchScript does not take: fixes there are free."""
-    return use == SCRIPT and _raised(value) is not None
+def _values(events: Events) -> Events:
+    """What compiled code has to keep: results, gradients and state, but no output."""
+    return [
+        (name, value)
+        for name, value in events
+        if name.startswith(("call ", "state_dict")) and not name.endswith("output")
+    ]
 
 
-def differences(program: Program, seen: Judged) -> list[Difference]:
-    """What the fixes of a program change that they may not change; each text in its own child.
+def _any_error(events: Events) -> Events:
+    """Compiled code may raise another error than the program does."""
+    return [(name, ("raised", "an error", "") if _raised(v) else v) for name, v in events]
+
+
+def _is_free(use: str, value: Any) -> bool:
+    """What fixes are free in: what TorchScript does not take, what only a message raised."""
+    raised = _raised(value)
+    return raised is not None and (
+        use == SCRIPT or (use.startswith(COMPILED) and raised not in _OWN_ERRORS)
+    )
+
+
+def verdict(case: Case, devices: Devices) -> Verdict:
+    """What the fixes of a program change; each text in its own child.
 
     Raises:
         ChildError: the program as found does not end.
     """
-    found = [
-        Difference("error", arm.codes, "fix", error)
-        for arm in (seen.safe, seen.unsafe)
-        for error in arm.errors
-    ]
+    found = Verdict(
+        [
+            Difference("error", fixed.codes, "fix", error)
+            for fixed in (case.safe, case.unsafe)
+            for error in fixed.errors
+        ]
+    )
 
     @functools.cache
     def look(text: str) -> Seen:
-        return _looked(program, text)
+        return _looked(case, text, devices)
 
-    # What differs from one run to the next of the program as found says nothing about fixes.
-    told = [*_told(seen, look)]
-    if told and difference(look(seen.found.text), _looked(program, seen.found.text)) is None:
-        found += told
+    if [*_told(case, look)]:
+        before = look(case.program.text)
+        for _ in range(_RUNS_AGAIN):
+            again = _looked(case, case.program.text, devices)
+            found.unstable += [u for u, e in before.items() if _events_differ(u, e, again[u])]
+        found.differences += _told(case, look, found.unstable)
     return found
 
 
-def doubtful(programs: Sequence[Program], seen: Sequence[Judged]) -> list[bool]:
-    """Which programs to look at closely: all run in one child, which costs a third of the time."""
-
-    def differ(program: Program, arms: Judged) -> bool:
-        look = functools.cache(
-            lambda text: observed(text, program.parameters, module=program.module)
-        )
+def doubtful(cases: Sequence[Case], devices: Devices) -> list[bool]:
+    """Which programs to look at closely: many run in one child, which costs a third of the time."""
+    found: list[bool] = []
+    while len(found) < len(cases):
+        rest = cases[len(found) :]
         try:
-            with at_most(SECONDS):
-                return bool(arms.safe.errors or arms.unsafe.errors or [*_told(arms, look)])
-        except TooLongError:
-            return True
+            found += in_child(
+                functools.partial(_doubts, rest, devices),
+                devices.seconds * len(rest),
+                devices.patience,
+            )
+        except ChildError:
+            found += [True for _ in rest]
+    return found
 
-    def run() -> list[bool]:
-        return [differ(*pair) for pair in zip(programs, seen, strict=True)]
+
+def _doubts(cases: Sequence[Case], devices: Devices) -> list[bool]:
+    """The doubts about programs up to the first after which the device answers no more."""
+    found: list[bool] = []
+    for case in cases:
+        found.append(_doubt(case, devices))
+        if not devices.answer():
+            break
+    return found
+
+
+def _doubt(case: Case, devices: Devices) -> bool:
+    @functools.cache
+    def look(text: str) -> Seen:
+        seen = _observed(case, text, devices, ())
+        if [LOST] in seen.values():
+            raise ChildError("the device answers no more")
+        return seen
 
     try:
-        found: list[bool] = in_child(run, SECONDS * len(programs))
-    except ChildError:
-        return [True for _ in programs]
-    return found
+        with at_most(devices.seconds):
+            return bool(case.safe.errors or case.unsafe.errors or [*_told(case, look)])
+    except (TooLongError, ChildError):
+        return True
 
 
-def _told(seen: Judged, look: Callable[[str], Seen]) -> Iterator[Difference]:
-    for kind, arm, how in (("safe", seen.safe, difference), ("unsafe", seen.unsafe, crash)):
-        if arm.text == seen.found.text or (kind == "unsafe" and arm.text == seen.safe.text):
+def _told(
+    case: Case, look: Callable[[str], Seen], unstable: Sequence[str] = ()
+) -> Iterator[Difference]:
+    found, safe, unsafe = case.program.text, case.safe, case.unsafe
+    for kind, fixed, how in (("safe", safe, difference), ("unsafe", unsafe, crash)):
+        if fixed.text == found or (kind == "unsafe" and fixed.text == safe.text):
             continue
-        before = look(seen.found.text)
+        before = {use: events for use, events in look(found).items() if use not in unstable}
         try:
-            told = how(before, look(arm.text))
+            told = how(before, look(fixed.text))
         except ChildError as error:
             told = ("all", f"the fixed program {error}")
         if told:
-            yield Difference(kind, arm.codes, *told)
+            yield Difference(kind, fixed.codes, *told)
 
 
-def _looked(program: Program, text: str) -> Seen:
-    found: Seen = in_child(lambda: observed(text, program.parameters, module=program.module))
-    return found
+def _looked(case: Case, text: str, devices: Devices) -> Seen:
+    """What all uses show, in as many children as it takes."""
+    program, seen = case.program, dict[str, Events]()
+    wanted = uses(program.parameters, module=program.module, devices=devices, guarded=case.guarded)
+    while len(seen) < len(wanted):
+        seen |= in_child(
+            functools.partial(_observed, case, text, devices, tuple(seen)),
+            devices.seconds,
+            devices.patience,
+        )
+    return seen
 
 
-def differences_of(program: Program, text: str) -> list[Difference]:
-    """What fixing another text of a program changes."""
-    return differences(replace(program, text=text), judged([text])[0])
-
-
-def warm() -> None:
-    """Load, before anything is forked, what torch loads at first use."""
-    torch.set_num_threads(1)
-    observed(_WARMING, [Parameter("V"), Parameter("V", declared=False)], module=True)
-    judged([_WARMING])
-    gc.collect()
-    gc.freeze()
+def _observed(case: Case, text: str, devices: Devices, known: Sequence[str]) -> Seen:
+    program = case.program
+    return observed(
+        text,
+        program.parameters,
+        module=program.module,
+        devices=devices,
+        guarded=case.guarded,
+        known=known,
+    )

@@ -15,27 +15,35 @@ import re
 import sys
 import tempfile
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import torch
+import torch._dynamo
 
+from benchmarks.preserve.devices import CPU, Devices
 from benchmarks.preserve.inputs import VARIANTS, argument
 from benchmarks.preserve.output import written
 from benchmarks.preserve.seen import frozen, module_state
 
-# What torch says of the way in which a number was read: fixes are there to read no number.
-# Scripting warns of itself, once in each process.
+# What torch says of the way in which a number was read, and of names that it wants to be rid of:
+# fixes are there for these. Numpy warns of numbers where Python does not, and scripting of itself,
+# once in each process.
 _ABOUT_READS = re.compile(
     r"(?m)^.*Triggered internally.*\n?|^Consider using tensor.detach.*\n?|^.*torch.jit.script.*\n?"
     r"|^.*Converting a tensor with requires_grad=True to a scalar.*\n?"
+    r"|^\w+Warning: .*(?:deprecated|instead|encountered in).*\n?"
 )
 CALLS = 2
 NAME = "program"
 SCRIPT = "torch.jit.script"
+COMPILED = "compiled branch, "
+LOST = ("device", "lost")
+"""What a use comes to after which the device answers no more: a check in a kernel failed."""
 Events = list[tuple[str, Any]]
 
 
@@ -58,12 +66,15 @@ class Use:
     instead: Callable[[Any], Any] | None = None
     between: Callable[[Any, Sequence[Any]], None] | None = None
     overwrite: bool = True
+    away: tuple[int, ...] = ()
+    """The places of the arguments that are on the second device."""
 
 
 @dataclass(slots=True)
 class _Session:
     use: Use
     parameters: Sequence[Parameter]
+    devices: Devices
     text: io.StringIO
     events: Events = field(default_factory=list)
     read: int = 0
@@ -77,11 +88,13 @@ class _Session:
 
     def play(self, source: str) -> None:
         """Run the program from its beginning, and use what it defines."""
-        _seed()
+        _seed(self.devices)
         try:
             target = loaded(source)
             if isinstance(target, type):
                 target = target()
+            if isinstance(target, torch.nn.Module):
+                target = target.to(self.devices.first)
             if self.use.treat is not None:
                 target = self.use.treat(target)
         except Exception as error:  # noqa: BLE001 (what a program raises is what it does)
@@ -94,9 +107,8 @@ class _Session:
             self.note("state_dict", _attempt(lambda: dict(target.state_dict())))
             self.note("module", module_state(target))
         self.note("globals", _globals())
-        self.note(
-            "random state", (torch.get_rng_state().sum().item(), random.random(), np.random.rand())
-        )
+        drawn = [one.get_state().sum().item() for one in self.devices.generators()]
+        self.note("random state", (*drawn, random.random(), np.random.rand()))
 
     def _call(self, target: Any, call: int) -> None:
         leaves = [self._argument(one, call, place) for place, one in enumerate(self.parameters)]
@@ -121,7 +133,8 @@ class _Session:
             self._overwrite(call, target, given, result)
 
     def _argument(self, one: Parameter, call: int, place: int) -> Any:
-        value = argument(one.kind, self.use.variant, call, place)
+        with self.devices.of(away=place in self.use.away):
+            value = argument(one.kind, self.use.variant, call, place)
         if self.use.instead is not None and not one.declared:
             return self.use.instead(value)
         return value
@@ -139,7 +152,7 @@ class _Session:
         if not parts:
             return
         try:
-            sum((p.abs() if p.is_complex() else p.double()).sum() for p in parts).backward()
+            sum((p.abs() if p.is_complex() else p.double()).sum().cpu() for p in parts).backward()
         except Exception as error:  # noqa: BLE001
             # Torch counts writes in this message, and names what it had saved.
             told = str(error) if "inplace operation" not in str(error) else ""
@@ -218,8 +231,9 @@ def _globals() -> Any:
     )
 
 
-def _seed() -> None:
-    torch.default_generator.manual_seed(0)  # `manual_seed` formats the stack for other devices
+def _seed(devices: Devices) -> None:
+    for one in devices.generators():
+        one.manual_seed(0)  # `torch.manual_seed` formats the stack for other devices
     np.random.seed(0)
     random.seed(0)
     torch.set_default_dtype(torch.float32)
@@ -291,6 +305,27 @@ def _pickled(module: Any) -> Any:
     return pickle.loads(pickle.dumps(module))
 
 
+@contextlib.contextmanager
+def _as_if_compiling() -> Iterator[None]:
+    """Take the branches that only compiled code takes."""
+    with mock.patch.object(torch.compiler, "is_compiling", lambda: True):
+        yield
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """Explaining compiles, which takes seconds: here it only calls, as it may be called."""
+
+    def explain(function: Any, *args: Any, **kwargs: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return types.SimpleNamespace(graph_count=1, result=function(*args, **kwargs))
+
+        return call(*args, **kwargs) if args or kwargs else call
+
+    with mock.patch.object(torch._dynamo, "explain", explain):
+        yield
+
+
 def _scripted(target: Any) -> Any:
     """Scripting takes the names of a decorated function for those of its decorator's file."""
     function = target.forward if isinstance(target, torch.nn.Module) else target
@@ -313,46 +348,105 @@ _MODULES = (
     Use("optimizer step before backward", between=_stepped),
 )
 _ANYTHING = (
-    Use("arrays", "plain", instead=lambda v: v.numpy() if isinstance(v, torch.Tensor) else v),
+    Use("arrays", "plain", instead=lambda v: v.cpu().numpy() if isinstance(v, torch.Tensor) else v),
     Use("lists", "plain", instead=lambda v: v.tolist() if isinstance(v, torch.Tensor) else v),
     Use("numbers", "plain", instead=lambda _: 2.5),
     Use("None", "plain", instead=lambda _: None),
 )
 _EVERYTHING = (
     *(Use(variant, variant) for variant in VARIANTS),
-    Use("autocast", around=lambda: torch.autocast("cpu", torch.bfloat16)),
     Use("default dtype float64", "plain", around=_default_dtype),
     Use("no_grad", around=torch.no_grad),
     Use("inference_mode", "plain", around=torch.inference_mode),
     Use("arguments written before backward", between=_given_written),
-    Use(SCRIPT, "plain", treat=_scripted, overwrite=False),
+)
+_SCRIPTED = Use(SCRIPT, "plain", treat=_scripted, overwrite=False)
+_COMPILED = tuple(
+    Use(COMPILED + variant, variant, around=_as_if_compiling, overwrite=False)
+    for variant in VARIANTS
 )
 
 
-def uses(parameters: Sequence[Parameter], *, module: bool) -> list[Use]:
-    """The ways to use a program that takes some parameters."""
+def uses(
+    parameters: Sequence[Parameter], *, module: bool, devices: Devices, guarded: bool
+) -> list[Use]:
+    """The ways to use a program; ``guarded``: it asks whether it is being compiled."""
     loose = any(not one.declared for one in parameters)
-    return [*_EVERYTHING, *(_MODULES if module else ()), *(_ANYTHING if loose else ())]
+    return [
+        *_EVERYTHING,
+        *(Use(f"autocast {one}", around=devices.autocast(one)) for one in devices.narrow),
+        *(_MODULES if module else ()),
+        *(_ANYTHING if loose else ()),
+        *(_COMPILED if guarded else ()),
+        *(_apart(len(parameters), module=module, devices=devices) if devices.second else ()),
+        *(() if devices.is_gpu else (_SCRIPTED,)),  # there it compiles, at the second call
+    ]
 
 
-def observed(source: str, parameters: Sequence[Parameter], *, module: bool) -> dict[str, Events]:
-    """What every use of a program shows, in a folder of its own."""
+def _apart(count: int, *, module: bool, devices: Devices) -> Iterator[Use]:
+    """The ways that take two devices."""
+    ways = {"the first argument": (0,), "the second argument": (1,), "all arguments": (0, 1, 2)}
+    for name, away in ways.items():
+        if away[0] < count:
+            for variant in ("float32", "float16", "float64", "plain"):
+                yield Use(f"{name} on another device, {variant}", variant, away=away)
+    for moved in ("scale", "buf", "w", "head") if module else ():
+        treat = functools.partial(_moved, name=moved, device=devices.second)
+        for variant in ("float32", "float16"):
+            yield Use(f"self.{moved} on another device, {variant}", variant, treat=treat)
+
+
+def _moved(module: Any, name: str, device: str) -> Any:
+    """A module of which one tensor or layer is on a device of its own."""
+    held = getattr(module, name, None)
+    if isinstance(held, torch.nn.Module):
+        held.to(device)
+    elif isinstance(held, torch.nn.Parameter):
+        held.data = held.data.to(device)
+    elif held is not None:
+        setattr(module, name, held.to(device))
+    return module
+
+
+def observed(
+    source: str,
+    parameters: Sequence[Parameter],
+    *,
+    module: bool,
+    devices: Devices = CPU,
+    guarded: bool = False,
+    known: Collection[str] = (),
+) -> dict[str, Events]:
+    """What every use of a program shows that is not ``known`` yet, in a folder of its own.
+
+    It ends with the use that makes the device answer no more: another process has to go on.
+    """
     seen: dict[str, Events] = {}
     before = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, _explained():
         os.chdir(folder)
         try:
-            for use in uses(parameters, module=module):
-                seen[use.name] = _events(use, source, parameters)
+            for use in uses(parameters, module=module, devices=devices, guarded=guarded):
+                if use.name in known:
+                    continue
+                seen[use.name] = _events(use, source, parameters, devices)
+                if seen[use.name] == [LOST]:
+                    break
         finally:
             os.chdir(before)
     return seen
 
 
-def _events(use: Use, source: str, parameters: Sequence[Parameter]) -> Events:
+def _events(use: Use, source: str, parameters: Sequence[Parameter], devices: Devices) -> Events:
     with written() as text:
-        session = _Session(use, parameters, text)
-        session.play(source)
+        session = _Session(use, parameters, devices, text)
+        try:
+            session.play(source)
+        except RuntimeError:
+            if devices.answer():
+                raise
         session.note("end", "")
+    if not devices.answer():
+        return [LOST]
     files = sorted(one for one in Path.cwd().iterdir() if one.is_file())
     return [*session.events, *((f"file {one.name}", one.read_text()) for one in files)]

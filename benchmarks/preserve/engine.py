@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.preserve.compare import Case, Fixed
+from benchmarks.preserve.programs import Program
 from tclint.config import Config, Settings
 from tclint.diagnostics import Diagnostic, Effect
 from tclint.environment import installed_torch
@@ -25,9 +27,10 @@ class Arm:
     errors: tuple[str, ...] = ()
 
     @property
-    def codes(self) -> str:
-        """The rules whose fixes were applied."""
-        return " ".join(sorted({fix.diagnostic.code for fix in self.fixes}))
+    def fixed(self) -> Fixed:
+        """Its text with the rules whose fixes were applied."""
+        codes = " ".join(sorted({fix.diagnostic.code for fix in self.fixes}))
+        return Fixed(self.text, codes, self.errors)
 
     @property
     def breaks(self) -> tuple[Diagnostic, ...]:
@@ -43,16 +46,23 @@ class Judged:
     safe: Arm
     unsafe: Arm
 
+    def case(self, program: Program) -> Case:
+        """What is to be compared."""
+        return Case(program, self.safe.fixed, self.unsafe.fixed)
 
-def judged(texts: Sequence[str]) -> list[Judged]:
-    """Check and fix programs, each a file of its own whose ``f`` is compiled."""
+
+def judged(texts: Sequence[str], torch: tuple[int, int] | None = None) -> list[Judged]:
+    """Check and fix programs, each a file of its own whose ``f`` is compiled.
+
+    They are for a ``torch`` that runs elsewhere, or else for the one that is installed.
+    """
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         paths = [root / f"p{number}.py" for number in range(len(texts))]
         for path, text in zip(paths, texts, strict=True):
             path.write_text(text, encoding="utf-8")
-        there = installed_torch(root, "")  # what the programs run with
-        settings = Settings(target_torch=there[0]) if there else Settings()
+        there = torch or next(iter(installed_torch(root, "") or ()), None)
+        settings = Settings(target_torch=there) if there else Settings()
         config = Config(root=root, compiled=("*:f",), settings=settings)
         before = _by_path(r.diagnostic for r in check_files(paths, config).results)
         found = {p: Arm(t, left=before.get(p, ())) for p, t in zip(paths, texts, strict=True)}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from benchmarks.preserve.compare import Case, Difference
 
 INTRODUCTION = """\
 # Do fixes keep what programs do?
@@ -12,23 +15,28 @@ INTRODUCTION = """\
 <!-- Written by `make bench-preserve`; do not edit. -->
 
 A grammar generates programs, each from its number: functions and modules that read, check, print,
-count, branch, store, view and write tensors in many forms. Others are functions of torch's own
-Python sources with such pieces inserted (`--real`). tclint fixes each of them, and every program
-that a fix changes runs before and after the fix, in separate processes, in these ways:
+count, branch, draw, store, view and write tensors in many forms, some under `from torch import *`.
+Others are functions of torch's own Python sources with such pieces inserted (`--real`). tclint
+fixes each of them, and every program that a fix changes runs before and after the fix, in these
+ways:
 
-- several dtypes, empty, expanded and strided inputs, NaN, infinities and numbers out of range, one
-  tensor for all arguments, numpy arrays, lists, numbers and None where no type is declared
+- several dtypes (half, bfloat16, float8, double, integers, complex, a mixture), empty, expanded,
+  strided and 0-d inputs, NaN, infinities and numbers out of range, one tensor for all arguments, a
+  subclass of `Tensor`, numpy arrays, lists, numbers and None where no type is declared
 - under autocast, `no_grad`, `inference_mode` and another default dtype
 - modules in half and double precision, copied, pickled, subclassed, hooked, with their layers
   replaced; whatever TorchScript takes, scripted (gradients of the first call)
 - with arguments, buffers or parameters written before `backward()`
+- with `torch.compiler.is_compiling()` true, where a fix asks for it: results, gradients and state
+- on a GPU, and with arguments, parameters or buffers on a second device (`--device cuda,cpu`)
 
-After a safe fix all of these agree bit for bit: results with their types, dtypes and shared
-memory, what arguments hold afterwards, gradients, exceptions with their text and moment, output and
-files, state, signatures, globals and the random generators. Unsafe fixes may differ as they say,
-but may not crash on ordinary tensors. Only torch's own messages about reads and about arguments
-that it refuses may differ, and calls that fail before the fix because TorchScript does not take
-them.
+After a safe fix all of these agree bit for bit: results with their types, dtypes, devices and
+shared memory, what arguments hold afterwards, gradients, exceptions with their text and moment,
+output and files, state, signatures, globals and the random generators. Unsafe fixes may differ as
+they say, but may not crash on ordinary tensors. Only torch's own messages about reads, about old
+names and about arguments that it refuses may differ, numpy's warnings of overflow, and calls that
+fail before the fix because TorchScript does not take them. A use in which the program found
+differs from one run to the next says nothing, and is counted apart.
 """
 
 
@@ -47,3 +55,14 @@ def fixes_table(fixes: Counter[tuple[str, str]]) -> Iterator[str]:
     yield "| --- | --- | --- |"
     for code in sorted({code for code, _ in fixes}):
         yield f"| [{code}](rules/{code}.md) | {fixes[code, 'safe']} | {fixes[code, 'unsafe']} |"
+
+
+def described(case: Case, told: Difference) -> Iterator[str]:
+    """A difference, and what the fix does to the program."""
+    fixed = case.unsafe if told.kind == "unsafe" else case.safe
+    yield f"### {told.kind}: program {case.program.number}, {told.codes}"
+    yield f"use {told.use!r}: {told.what}"
+    yield "```diff"
+    lines = (case.program.text.splitlines(), fixed.text.splitlines())
+    yield from [*difflib.unified_diff(*lines, n=50, lineterm="")][3:]
+    yield "```"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from benchmarks.preserve import forms
+
 # What stands for a variable where none of its kind is in reach.
 ANY: dict[str, Sequence[str]] = {
     "any_v": ["torch.ones(4)"],
@@ -21,6 +23,7 @@ ANY: dict[str, Sequence[str]] = {
 
 # Names that programs use, and what defines them.
 HELPERS: dict[str, str] = {
+    **forms.HELPERS,
     "Box": "class Box:\n    def __init__(self, item):\n        self.item_ = item\n\n"
     "    def bump(self):\n        self.item_.add_(1)\n        return self\n\n"
     "    def __enter__(self):\n        return self.item_\n\n"
@@ -47,6 +50,7 @@ HELPERS: dict[str, str] = {
     "flag": "flag = True",
 }
 IMPORTS: dict[str, str] = {
+    **forms.IMPORTS,
     "namedtuple": "from collections import namedtuple",
     "logging": "import logging",
     "math": "import math",
@@ -1326,4 +1330,5 @@ GRAMMAR: dict[str, Sequence[str]] = {
     **_LOOPS,
     **_STATE,
     **_WHOLE,
+    **forms.FORMS,
 }

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.preserve.drive import Parameter
+from benchmarks.preserve.forms import STARS
 from benchmarks.preserve.grammar import HERO, Writer
 from benchmarks.preserve.phrases import GRAMMAR, HELPERS, IMPORTS
 
@@ -44,6 +45,13 @@ _BASES = {
     "Lone": "class Lone(nn.Module):\n    made = 0\n",
 }
 _STAR = "*args"
+_FORMS = 0.5
+_STARRED = 0.1
+_PLAIN = re.compile(
+    r"(torch\.(?:zeros|ones|arange|rand|tensor)\((?:[\d., ]|\[[\d., ]*\]|\(\))+)\)"
+    r"(?!\.to\b|\.cpu|\.type_as|\.float|\.tolist|\.fill)"
+)
+"""Tensors on the default device: half of the programs make them where the first argument is."""
 _METHODS = (
     "def read(self, t):\n    return t.sum().item()",
     "def read(self, t):\n    return t[0].item()",
@@ -80,13 +88,16 @@ def program(number: int, seed: int = 0) -> Program:
                 writer.bind(kind, name)
         writer.reach["V"].sort(key="x".__eq__)
     writer.bind(HERO, writer.chance.choice(writer.reach["V"]))
-    body = writer.expand("body")
+    body = writer.expand("form" if chance.random() < _FORMS else "body")
+    if chance.random() < 0.5:
+        body = _PLAIN.sub(r"\1, device=x.device)", body)
     listed = _signature(kinds, names, declared, chance)
     if listed == _STAR:
         body = f"{', '.join(names)}, = args\n{body}"
     text = _module(body, listed, chance) if module else _function(body, listed, chance)
     parameters = tuple(Parameter(k, d) for k, d in zip(kinds, declared, strict=True))
-    return Program(number, whole(text), parameters, module)
+    stars = [chance.choice(STARS)] if chance.random() < _STARRED else []
+    return Program(number, whole(text, stars), parameters, module)
 
 
 def programs(count: int, seed: int, start: int = 0) -> Iterator[Program]:
@@ -101,7 +112,12 @@ def programs(count: int, seed: int, start: int = 0) -> Iterator[Program]:
 
 
 def _grammar(*, module: bool) -> dict[str, Sequence[str]]:
-    return {**GRAMMAR, "module_state": GRAMMAR["self_state" if module else "counting"]}
+    return {
+        **GRAMMAR,
+        "module_state": GRAMMAR["self_state" if module else "counting"],
+        "gated": GRAMMAR["gated_module" if module else "gated_function"],
+        "rate_of": GRAMMAR["rate_of_module" if module else "rate_of_function"],
+    }
 
 
 def _named(kinds: Sequence[str]) -> Iterator[str]:
@@ -150,6 +166,8 @@ def _module(body: str, listed: str, chance: random.Random) -> str:
         "count": "self.count = 0", "kept": "self.kept = None", "total": "self.total = 0.0",
         "cache": "self.cache = None", "history": "self.history = []", "sizes": "self.sizes = {}",
         "head": "self.head = nn.Linear(4, 4)", "norm": "self.norm = nn.LayerNorm(4)",
+        "cfg": f"self.cfg = {chance.choice(('Config', 'Config', 'Answers'))}()",
+        "rate": "self.rate = 0.0", "layerdrop": "self.layerdrop = 0.0",
         "last": "self.last = 0.0", "table": "self.table = [0.5, 1.0, 2.0, 3.0, 4.0]",
     }  # fmt: skip
     methods = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import types
+import zlib
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ _ADDRESS = re.compile(r"0x[0-9a-f]+")
 # Torch's words for an argument that it refuses name the function and all that it might take.
 _REFUSED = re.compile(r"received an invalid combination of arguments|argument '\w+'.* must be")
 _DEEPEST = 5
+_LISTED = 64
+"""How many elements of a tensor are told one by one; more are told by their bytes."""
 
 
 def frozen(value: object, depth: int = 0) -> Any:
@@ -57,14 +60,25 @@ def _tensor(value: torch.Tensor) -> Any:
     kind = type(value).__name__
     facts = (
         str(value.dtype),
+        str(value.device),
         tuple(value.shape),
         f"requires_grad={value.requires_grad}",
         f"inference={value.is_inference()}",
     )
     if value.is_meta or value.layout is not torch.strided:
-        return (kind, *facts, str(value.device), str(value.layout))
-    with torch.no_grad():
-        return (kind, *facts, repr(value.detach().tolist()))
+        return (kind, *facts, str(value.layout))
+    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
+        return (kind, *facts, _elements(value.detach()))
+
+
+def _elements(value: torch.Tensor) -> str:
+    """All elements, to the bit but for what NaN carries."""
+    if value.numel() <= _LISTED:
+        return repr(value.tolist())
+    if value.is_floating_point():
+        value = torch.where(value.isnan(), value.new_full((), torch.nan), value)
+    flat = value.cpu().resolve_conj().resolve_neg().contiguous().view(-1)
+    return f"{flat[:4].tolist()} ... {zlib.crc32(flat.view(torch.uint8).numpy().tobytes())}"
 
 
 def unlike(one: Any, other: Any, where: str = "") -> str | None:

@@ -7,6 +7,7 @@ all that lies between them.
 from __future__ import annotations
 
 import ast
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from tclint.fix.run import block_around, indentation, touched
@@ -22,13 +23,21 @@ if TYPE_CHECKING:
 
 @record(frozen=True)
 class _Placed:
-    """A rewrite with its number, and the first and last statement of the block that it touches."""
+    """A rewrite with its number, and the first and last statement of the block that it touches.
+
+    ``is_own``: what it replaces, or inserts beside, is one of these statements.
+    """
 
     first: int
     last: int
     number: int
     rewrite: Local
-    inserts: bool
+    is_own: bool
+
+    @property
+    def inserts(self) -> bool:
+        """Whether statements are put into the block itself."""
+        return self.is_own and isinstance(self.rewrite, Insert)
 
 
 def apart(file: SourceFile, tree: ast.Module, rewrites: Sequence[Local]) -> list[list[Local]]:
@@ -53,7 +62,7 @@ def _concerns_neighbours(file: SourceFile, rewrite: Local) -> bool:
 
 def _has_comments_below(file: SourceFile, node: AstNode) -> bool:
     """True where a block ends with a comment, which belongs to it because it is indented."""
-    below = file.lines[node.end_lineno or node.lineno :]
+    below = islice(file.lines, node.end_lineno or node.lineno, None)
     line = next((line for line in below if line.strip()), "")
     return line.lstrip().startswith("#") and len(indentation(line)) > node.col_offset
 
@@ -62,20 +71,19 @@ def _groups(file: SourceFile, tree: ast.Module, rewrites: Sequence[Local]) -> li
     if len(rewrites) < 2:
         return [[one] for one in rewrites]
     body = block_around(file, tree, [node for one in rewrites for node in nodes_of(one)]).body
-    own = {id(statement) for statement in body}
-    if any(isinstance(one, Replace) and id(one.node) in own for one in rewrites):
+    placed = [_placed(file, body, number, one) for number, one in enumerate(rewrites)]
+    if any(isinstance(one.rewrite, Replace) and one.is_own for one in placed):
         return [[*rewrites]]
-    groups = _joined([_placed(file, body, number, one) for number, one in enumerate(rewrites)])
+    groups = _joined(placed)
     if len(groups) == 1:
         return groups
     return [part for group in groups for part in _groups(file, tree, group)]
 
 
 def _placed(file: SourceFile, body: Sequence[ast.stmt], number: int, rewrite: Local) -> _Placed:
-    found = touched(file, body, nodes_of(rewrite))
-    places = [place for place, statement in enumerate(body) if statement in found]
-    inserts = isinstance(rewrite, Insert) and rewrite.anchor in found
-    return _Placed(places[0], places[-1], number, rewrite, inserts)
+    part = touched(file, body, nodes_of(rewrite))
+    is_own = anchor(rewrite) in body[part.start : part.stop]
+    return _Placed(part.start, part.stop - 1, number, rewrite, is_own)
 
 
 def _joined(placed: Sequence[_Placed]) -> list[list[Local]]:

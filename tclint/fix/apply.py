@@ -31,7 +31,7 @@ from tclint.fix.settings import switches
 from tclint.lint.selection import applicability_of
 from tclint.records import record
 from tclint.source.errors import FileError, SourceError
-from tclint.source.file import SourceFile
+from tclint.source.file import SourceFile, spliced
 from tclint.source.parse import parse
 
 if TYPE_CHECKING:
@@ -116,9 +116,7 @@ class _File:
 
     def _change(self, changes: Sequence[Change], makers: frozenset[int]) -> None:
         """Change the text on behalf of some fixes, and of those that wrote there."""
-        text = self.text
-        for start, end, content in sorted(changes, reverse=True):
-            text = text[:start] + content + text[end:]
+        text = spliced(self.text, changes)
         if changes and _problem(text, self.original) is None:
             self._ledger.enter((*change, makers) for change in changes)
             self.text = text
@@ -416,7 +414,7 @@ def _fix_file(path: Path, results: Sequence[Result], progress: _Progress) -> boo
     problem = _problem(text, repaired.original)
     if problem is not None:
         codes = ", ".join(sorted({group.code for group in chosen}))
-        chosen = [group for group in chosen if _problem(_with(file, [group]), file) is None]
+        chosen = _sound(file, chosen)
         text = _with(file, chosen)
         if not chosen or _problem(text, repaired.original) is not None:
             progress.problems[path] = f"the fixes of {codes} were reverted: {problem}"
@@ -441,6 +439,14 @@ def _applied(result: Result, origin: Callable[[Span], Span]) -> AppliedFix:
         diagnostic, message, repair.applicability, repair.change, repair.changes,
         hatch=repair is result.hatch, beside_safe=repair is result.unsafe, moves=repair.moves,
     )  # fmt: skip
+
+
+def _sound(file: SourceFile, groups: Sequence[Group]) -> list[Group]:
+    """The fixes after which the file stands; halves are tried before halves of them."""
+    if _problem(_with(file, groups), file) is None:
+        return [*groups]
+    middle = len(groups) // 2
+    return [*_sound(file, groups[:middle]), *_sound(file, groups[middle:])] if middle else []
 
 
 def _with(file: SourceFile, groups: Sequence[Group]) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from tclint.records import record
+from tclint.source.file import spliced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,7 +34,7 @@ def choose(groups: Iterable[Group]) -> list[Group]:
     neither are findings with one and the same fix.
     """
     chosen: list[Group] = []
-    taken: list[Rows] = []
+    taken = _Taken()
     made: set[Edit] = set()
     for group in sorted(groups, key=lambda group: (group.edits, group.code)):
         if chosen and group.edits == chosen[-1].edits:
@@ -41,24 +42,24 @@ def choose(groups: Iterable[Group]) -> list[Group]:
             continue
         own = [edit for edit in group.edits if not (edit in made and _inserts(edit))]
         rows = [_rows(edit) for edit in own]
-        if any(_meet(one, other) for one in rows for other in taken):
+        if any(map(taken.meets, rows)):
             continue
         chosen.append(group)
-        taken += rows
+        taken.add(rows)
         made.update(own)
     return chosen
 
 
 def apply_edits(file: SourceFile, edits: Iterable[Edit]) -> str:
     """The file's text after edits that do not overlap; equal ones are made once."""
-    begins = [0, *accumulate(map(len, file.lines))]
-    pieces: list[str] = []
-    done = 0
-    for edit in sorted(set(edits)):
-        start = begins[edit.span.start.row - 1] + edit.span.start.column - 1
-        pieces += [file.text[done:start], edit.content]
-        done = begins[edit.span.end.row - 1] + edit.span.end.column - 1
-    return "".join([*pieces, file.text[done:]])
+    return spliced(file.text, changes_of(file, set(edits)))
+
+
+def changes_of(file: SourceFile, edits: Iterable[Edit]) -> list[tuple[int, int, str]]:
+    """Edits as places in the file's text, with what to put there."""
+    return [
+        (file.offset(edit.span.start), file.offset(edit.span.end), edit.content) for edit in edits
+    ]
 
 
 def flatten(groups: Sequence[Group]) -> list[Edit]:
@@ -79,5 +80,32 @@ def _rows(edit: Edit) -> Rows:
     return start.row, last
 
 
-def _meet(one: Rows, other: Rows) -> bool:
-    return one[0] <= other[1] and other[0] <= one[1]
+class _Taken:
+    """The rows that chosen fixes touch, as runs that do not meet, in order."""
+
+    def __init__(self) -> None:
+        self._first: list[float] = []
+        self._last: list[float] = []
+
+    def meets(self, rows: Rows) -> bool:
+        """Whether some of these rows are taken."""
+        number = bisect_left(self._last, rows[0])
+        return number < len(self._first) and self._first[number] <= rows[1]
+
+    def add(self, several: Iterable[Rows]) -> None:
+        """Take runs of rows, which may meet each other but none that is taken."""
+        for first, last in _united(several):
+            number = bisect_left(self._last, first)
+            self._first.insert(number, first)
+            self._last.insert(number, last)
+
+
+def _united(several: Iterable[Rows]) -> list[Rows]:
+    """Runs of rows in order, those that meet as one."""
+    runs: list[Rows] = []
+    for first, last in sorted(several):
+        if runs and first <= runs[-1][1]:
+            runs[-1] = runs[-1][0], max(runs[-1][1], last)
+        else:
+            runs.append((first, last))
+    return runs

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Final
 
 from tclint.files import TooLargeError, read_bytes
+from tclint.fix.changed_lines import ChangedLines
+from tclint.fix.conflicts import changes_of
 from tclint.source.decode import MAX_BYTES, decode
 from tclint.source.errors import SourceError
+from tclint.source.file import SourceFile, spliced
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from tclint.diagnostics import Edit
+    from tclint.fix.changed_lines import Change, Opcode
     from tclint.fix.results import FixedFile
-    from tclint.source.file import SourceFile
 
 _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 BOM: Final = "\ufeff"
@@ -28,7 +29,8 @@ def unified_diff(file: FixedFile, name: str) -> str:
     ``name`` is its path with slashes, as the patch should say it.
     """
     if file.path.suffix != ".ipynb":
-        return diff_of(file.before, file.after, name)
+        body = hunks(file.before, _changes(file))
+        return _head(name) + body if body else ""
     from tclint.source.notebook import cells_of
 
     before, after = cells_of(file.before), cells_of(file.after)
@@ -38,7 +40,7 @@ def unified_diff(file: FixedFile, name: str) -> str:
 
 def diff_of(before: str, after: str, name: str) -> str:
     """The changes of a text; empty where there are none."""
-    body = _body(before, after)
+    body = hunks(before, [(0, len(before), after)])
     return _head(name) + body if body else ""
 
 
@@ -47,42 +49,65 @@ def patch_of(file: FixedFile, name: str) -> bytes:
 
     A notebook's are those of its JSON, as fixing would write it; without a file, those for people.
     """
+    encoding = file.encoding
     if file.path.suffix == ".ipynb":
-        lines = _json(file)
-        text = unified_diff(file, name) if lines is None else diff_of(*lines, name)
-        return text.encode("utf-8", "surrogatepass")
-    mark = BOM if file.encoding == "utf-8-sig" else ""
-    body = _body(mark + file.before, mark + file.after)
-    encoding = "utf-8" if mark else file.encoding
+        from tclint.source.notebook import edits_of
+
+        data = _json(file)
+        if data is None:
+            return unified_diff(file, name).encode("utf-8", "surrogatepass")
+        body = hunks(data.decode("utf-8"), edits_of(data, file.after))
+    elif encoding == "utf-8-sig":
+        body, encoding = hunks(file.before, _changes(file), BOM), "utf-8"
+    else:
+        body = hunks(file.before, _changes(file))
     # Only the text that notebooks show can hold what their encoding cannot.
     return (_head(name).encode() + body.encode(encoding, "surrogatepass")) if body else b""
 
 
-def _json(file: FixedFile) -> tuple[str, str] | None:
-    """The JSON of a notebook before and after; None where it is no file, or another by now."""
-    from tclint.source.notebook import with_text
-
+def _json(file: FixedFile) -> bytes | None:
+    """The JSON of a notebook before; None where it is no file, or another by now."""
     try:
         data = read_bytes(file.path, MAX_BYTES)
         if decode(file.path, data).text != file.before:
             return None
     except (OSError, TooLargeError, SourceError):
         return None
-    return data.decode("utf-8"), with_text(data, file.after).decode("utf-8")
+    return data
 
 
-def edited(file: SourceFile, edits: Sequence[Edit]) -> str:
-    """The text after all edits, none of which overlap."""
-    text = file.text
-    for edit in sorted(edits, key=lambda edit: file.offset(edit.span.start), reverse=True):
-        start, end = file.offset(edit.span.start), file.offset(edit.span.end)
-        text = text[:start] + edit.content + text[end:]
-    return text
+def _changes(file: FixedFile) -> list[Change]:
+    """What fixes changed; the whole text where they do not tell all of it."""
+    source = SourceFile.from_text(file.path, file.before)
+    changes = changes_of(source, {edit for fix in file.fixes for edit in fix.edits})
+    is_all = spliced(file.before, changes) == file.after
+    return changes if is_all else [(0, len(file.before), file.after)]
 
 
-def _body(before: str, after: str) -> str:
-    lines = difflib.unified_diff(_lines(before), _lines(after))
-    return "".join(map(_closed, list(lines)[2:]))
+def hunks(before: str, changes: Sequence[Change], mark: str = "") -> str:
+    """A diff without its head; ``mark`` stands at the beginning of the text before and after."""
+    lines = ChangedLines(before, changes, _lines)
+    old, new = ([mark + side[0], *side[1:]] if side else [] for side in (lines.before, lines.after))
+    return "".join(
+        _closed(line) for hunk in lines.get_grouped_opcodes() for line in _hunk(hunk, old, new)
+    )
+
+
+def _hunk(opcodes: Sequence[Opcode], old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    (_, i, _, k, _), (_, _, j, _, m) = opcodes[0], opcodes[-1]
+    yield f"@@ -{_range(i, j)} +{_range(k, m)} @@\n"
+    for tag, i, j, k, m in opcodes:
+        if tag == "equal":
+            yield from (f" {line}" for line in old[i:j])
+        else:
+            yield from (f"-{line}" for line in old[i:j])
+            yield from (f"+{line}" for line in new[k:m])
+
+
+def _range(start: int, stop: int) -> str:
+    """Lines as the head of a hunk counts them: from 1, or from the one before if there are none."""
+    size = stop - start
+    return f"{start + 1}" if size == 1 else f"{start + (size > 0)},{size}"
 
 
 def _head(name: str) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from bisect import bisect_right
 from collections import Counter
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Decline, Edit, Position, Span
@@ -135,12 +134,7 @@ def _first_slid(file: SourceFile, edits: Sequence[Edit]) -> list[Edit]:
 
 def _place(file: SourceFile, start: int, stretches: Iterable[Stretch]) -> list[Edit]:
     """Turn places in the snippet into rows and columns of the file."""
-    begins = [0, *accumulate(map(len, file.lines))]
-
-    def position(offset: int) -> Position:
-        row = min(bisect_right(begins, offset), max(len(file.lines), 1))
-        return Position(row, offset - begins[row - 1] + 1)
-
     return [
-        Edit(Span(position(start + s.start), position(start + s.end)), s.text) for s in stretches
+        Edit(Span(file.place(start + s.start), file.place(start + s.end)), s.text)
+        for s in stretches
     ]

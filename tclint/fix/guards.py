@@ -11,7 +11,7 @@ from tclint.records import record
 from tclint.source.file import split_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     Wrote = Callable[[int, int], bool]
 
@@ -45,7 +45,7 @@ def joined_guards(text: str, wrote: Wrote) -> list[Change]:
             content = _with_else(chain, lines) if chain[0].other else _without_else(chain, lines)
             changes.append((begins[first], begins[last], content))
     # A chain in a chain waits for the next pass.
-    return [one for one in changes if not any(_holds(other, one) for other in changes)]
+    return [*_outermost(changes)]
 
 
 def _blocks(tree: ast.Module) -> Iterator[list[ast.stmt]]:
@@ -126,5 +126,10 @@ def _with_else(chain: Sequence[_Guard], lines: Sequence[str]) -> str:
     return "".join([*bodies, *kept])
 
 
-def _holds(outer: Change, inner: Change) -> bool:
-    return outer is not inner and outer[0] <= inner[0] and inner[1] <= outer[1]
+def _outermost(changes: Iterable[Change]) -> Iterator[Change]:
+    """The changes that are in no other one: two of them are apart, or one holds the other."""
+    done = -1
+    for change in sorted(changes, key=lambda change: (change[0], -change[1])):
+        if change[1] > done:
+            yield change
+            done = change[1]

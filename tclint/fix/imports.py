@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from bisect import bisect_right
+from functools import lru_cache
 from itertools import groupby, takewhile
 from typing import TYPE_CHECKING, Final
 
@@ -27,12 +28,21 @@ _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def import_edit(file: SourceFile, tree: ast.Module, wanted: Import) -> Edit | None:
     """Insert an import where isort would put it; None when it is there already."""
+    edit = _import_edit(file, tree, wanted)
+    if isinstance(edit, str):
+        raise ObstacleError(f"`{edit}` already means something else in this file")
+    return edit
+
+
+@lru_cache(maxsize=16)  # the fixes of a file want the same few imports
+def _import_edit(file: SourceFile, tree: ast.Module, wanted: Import) -> Edit | str | None:
+    """The edit, or the name that is taken."""
     if any(_provides(statement, wanted) for statement in tree.body):
         return None
     local = wanted.name or wanted.module.partition(".")[0]
     for statement in tree.body:
         if local in _bound(statement) and not _same_package(statement, wanted):
-            raise ObstacleError(f"`{local}` already means something else in this file")
+            return local
     text = f"import {wanted.module}"
     if wanted.name is not None:
         text = f"from {wanted.module} import {wanted.name}"

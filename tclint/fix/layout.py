@@ -7,6 +7,7 @@ import itertools
 import keyword
 import tokenize
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from tclint.fix.project_style import style_of
@@ -80,10 +81,13 @@ class _Logical:
 def shape_of(file: SourceFile, step: str) -> Shape:
     """The shape of a file's lines: as its project says, else as long as the file's own."""
     style = style_of(file.path)
-    length = style.line_length
-    if length is None:
-        length = max([_LENGTH, *(len(line.rstrip("\r\n")) for line in file.lines)])
+    length = _longest(file) if style.line_length is None else style.line_length
     return Shape(length, step, style.is_formatted)
+
+
+@lru_cache(maxsize=1)  # the edits of a file are made one after the other
+def _longest(file: SourceFile) -> int:
+    return max([_LENGTH, *(len(line.rstrip("\r\n")) for line in file.lines)])
 
 
 def broken(code: str, before: str, shape: Shape) -> str:

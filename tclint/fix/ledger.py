@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections import deque
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
-from tclint.diagnostics import Edit, Position, Span
+from tclint.diagnostics import Edit, Span
 from tclint.records import record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tclint.source.file import SourceFile
 
@@ -42,13 +43,21 @@ class Ledger:
     def __init__(self, file: SourceFile) -> None:
         """Start with the text as it is."""
         self._file = file
-        self._begins = [0, *accumulate(map(len, file.lines))]
         self._pieces = [Piece(0, len(file.text))]
+        self._ends = [len(file.text)]
 
     def enter(self, changes: Iterable[tuple[int, int, str, Makers]]) -> None:
         """Enter changes of the present text: disjoint ``(start, end, content, makers)``."""
-        for start, end, content, makers in sorted(changes, key=lambda c: c[:3], reverse=True):
-            self._enter(start, end, content, makers)
+        rest = _Rest(self._pieces)
+        pieces: list[Piece] = []
+        for start, end, content, makers in sorted(changes, key=lambda change: change[:3]):
+            pieces += rest.taken(start)
+            gone = rest.taken(end)
+            first, last = (gone[0].start, gone[-1].end) if gone else (rest.next, rest.next)
+            every = makers.union(*(piece.makers for piece in gone))
+            pieces.append(Piece(first, last, content, every))
+        self._pieces = [*pieces, *rest.taken(None)]
+        self._ends = [*accumulate(piece.size for piece in self._pieces)]
 
     def wrote(self, offset: int) -> bool:
         """True where the present text comes from a fix."""
@@ -61,78 +70,62 @@ class Ledger:
         return frozenset() if piece is None or piece.text is None else piece.makers
 
     def _at(self, offset: int) -> Piece | None:
-        place = 0
-        for piece in self._pieces:
-            place += piece.size
-            if offset < place:
-                return piece
-        return None
+        number = bisect_right(self._ends, offset)
+        return self._pieces[number] if number < len(self._pieces) else None
 
     def edits(self) -> Iterator[tuple[Edit, Makers]]:
         """The edits that make the present text of the first one, in order."""
         for piece in self._written():
             if piece.text != self._file.text[piece.start : piece.end]:
-                span = Span(self._position(piece.start), self._position(piece.end))
+                span = Span(self._file.place(piece.start), self._file.place(piece.end))
                 yield Edit(span, piece.text or ""), piece.makers
 
     def origin(self, start: int, end: int) -> Span:
         """Where in the first text a stretch of the present one comes from."""
         first, last = self._original(start), self._original(end, end=True)
-        return Span(self._position(first), self._position(max(first, last)))
+        return Span(self._file.place(first), self._file.place(max(first, last)))
 
     def _original(self, offset: int, *, end: bool = False) -> int:
         """The place in the first text; what fixes wrote is taken as a whole."""
-        place = 0
-        for piece in self._pieces:
-            stop = place + piece.size
-            if offset < stop or (end and offset == stop):
-                if piece.text is None:
-                    return piece.start + offset - place
-                return piece.end if end else piece.start
-            place = stop
-        return len(self._file.text)
-
-    def _enter(self, start: int, end: int, content: str, makers: Makers) -> None:
-        first, last = self._split(start), self._split(end)
-        if first < last:
-            gone = self._pieces[first:last]
-            makers = makers.union(*(piece.makers for piece in gone))
-            new = Piece(gone[0].start, gone[-1].end, content, makers)
-        else:
-            at = self._pieces[first].start if first < len(self._pieces) else len(self._file.text)
-            new = Piece(at, at, content, makers)
-        self._pieces[first:last] = [new]
-
-    def _split(self, offset: int) -> int:
-        """Make a border at ``offset`` of the present text; the number of the piece after it."""
-        place = 0
-        for number, piece in enumerate(self._pieces):
-            if offset <= place:
-                return number
-            inside = offset - place
-            if inside < piece.size:
-                self._pieces[number : number + 1] = _halves(piece, inside)
-                return number + 1
-            place += piece.size
-        return len(self._pieces)
+        number = (bisect_left if end else bisect_right)(self._ends, offset)
+        if number == len(self._pieces):
+            return len(self._file.text)
+        piece = self._pieces[number]
+        if piece.text is None:
+            return piece.end + offset - self._ends[number]
+        return piece.end if end else piece.start
 
     def _written(self) -> list[Piece]:
         """What fixes wrote; neighbours are one, since nothing of the file tells them apart."""
-        written: list[Piece] = []
-        kept_since = True
-        for piece in self._pieces:
-            if piece.text is None:
-                kept_since = kept_since or piece.size > 0
-            elif kept_since:
-                written.append(piece)
-                kept_since = False
-            else:
-                written[-1] = _joined(written[-1], piece)
-        return written
+        pieces = (piece for piece in self._pieces if piece.text is not None or piece.size)
+        runs = groupby(pieces, key=lambda piece: piece.text is not None)
+        return [_joined([*run]) for is_written, run in runs if is_written]
 
-    def _position(self, offset: int) -> Position:
-        row = min(bisect_right(self._begins, offset), max(len(self._file.lines), 1))
-        return Position(row, offset - self._begins[row - 1] + 1)
+
+class _Rest:
+    """The pieces of a text that are still to be gone through, from the first to the last."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self._pieces = deque(pieces)
+        self._place = 0
+        self._end = pieces[-1].end
+
+    @property
+    def next(self) -> int:
+        """The place in the first text of what comes next."""
+        return self._pieces[0].start if self._pieces else self._end
+
+    def taken(self, end: int | None) -> list[Piece]:
+        """The pieces up to a place of the present text, or all; one that lies across it is cut."""
+        taken: list[Piece] = []
+        while self._pieces and (end is None or self._place < end):
+            piece = self._pieces.popleft()
+            if end is not None and self._place + piece.size > end:
+                piece, rest = _halves(piece, end - self._place)
+                self._pieces.appendleft(rest)
+            taken.append(piece)
+            self._place += piece.size
+        return taken
 
 
 def _halves(piece: Piece, size: int) -> tuple[Piece, Piece]:
@@ -144,6 +137,7 @@ def _halves(piece: Piece, size: int) -> tuple[Piece, Piece]:
     return head, replace(piece, start=piece.end, text=piece.text[size:])
 
 
-def _joined(one: Piece, other: Piece) -> Piece:
-    text = (one.text or "") + (other.text or "")
-    return Piece(one.start, other.end, text, one.makers | other.makers)
+def _joined(run: Sequence[Piece]) -> Piece:
+    text = "".join(piece.text or "" for piece in run)
+    makers = frozenset().union(*(piece.makers for piece in run))
+    return Piece(run[0].start, run[-1].end, text, makers)

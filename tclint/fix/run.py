@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from tclint.records import record
@@ -40,12 +41,13 @@ class Block:
 def run_around(file: SourceFile, tree: ast.Module, nodes: Sequence[AstNode]) -> Run:
     """The run in the innermost block with lines of its own that holds all nodes."""
     block = block_around(file, tree, nodes)
-    run = touched(file, block.body, nodes)
+    part = touched(file, block.body, nodes)
+    run = block.body[part.start : part.stop]
     first, last = _extent([*run, *nodes])
     line = file.lines[first - 1] if first <= len(file.lines) else ""
     indent = indentation(line) if block.owner is not tree else ""
     return Run(
-        _with_comments(file, _last_row_above(block.owner, first), first, indent),
+        _with_comments(file, _last_row_above(block, part.start, first), first, indent),
         min(last, len(file.lines)),
         indent,
         len(run) < len(block.body),
@@ -58,15 +60,16 @@ def block_around(file: SourceFile, tree: ast.Module, nodes: Sequence[AstNode]) -
     block = Block(tree, tree.body, None)
     first, last = _extent(nodes)
     while True:
-        run = _touched(file, block.body, first, last)
+        part = _touched(file, block.body, first, last)
+        run = block.body[part.start : part.stop]
         inner = next(_blocks_around(file, run, first, last, block.scope), None)
         if inner is None:
             return block
         block = inner
 
 
-def touched(file: SourceFile, body: Sequence[ast.stmt], nodes: Sequence[AstNode]) -> list[ast.stmt]:
-    """The statements of a block that some nodes stand in, or share a logical line with."""
+def touched(file: SourceFile, body: Sequence[ast.stmt], nodes: Sequence[AstNode]) -> range:
+    """Which statements of a block some nodes stand in, or share a logical line with."""
     return _touched(file, body, *_extent(nodes))
 
 
@@ -75,17 +78,26 @@ def indentation(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _touched(file: SourceFile, body: Sequence[ast.stmt], first: int, last: int) -> list[ast.stmt]:
-    """The statements on some rows, and those that share a logical line with one of them."""
-    touched: list[ast.stmt] = []
-    for statement in body:
-        start, end = rows_of(statement)
-        start -= start > 1 and _goes_on(file, start - 1)
-        end += _goes_on(file, end)
-        if start <= last and first <= end:
-            touched.append(statement)
-            first, last = min(first, start), max(last, end)
-    return touched
+def _touched(file: SourceFile, body: Sequence[ast.stmt], first: int, last: int) -> range:
+    """Which statements are on some rows, or share a logical line with one that is."""
+    begin = bisect_left(body, first, key=lambda statement: _last_joined(file, statement))
+    end = begin
+    while end < len(body) and _first_joined(file, body[end]) <= last:
+        last = max(last, _last_joined(file, body[end]))
+        end += 1
+    return range(begin, end)
+
+
+def _first_joined(file: SourceFile, statement: ast.stmt) -> int:
+    """The first row of a statement, or the one above where a backslash joins them."""
+    start = first_row(statement)
+    return start - (start > 1 and _goes_on(file, start - 1))
+
+
+def _last_joined(file: SourceFile, statement: ast.stmt) -> int:
+    """The last row of a statement, or the one below where a backslash joins them."""
+    end = statement.end_lineno or statement.lineno
+    return end + _goes_on(file, end)
 
 
 def _blocks_around(
@@ -137,9 +149,15 @@ def _end(node: ast.expr) -> int:
     return node.end_lineno or node.lineno
 
 
-def _last_row_above(owner: ast.AST, first: int) -> int:
-    """The last row above ``first`` on which something that belongs to ``owner`` ends."""
-    last, pending = getattr(owner, "lineno", 0), [owner]
+def _last_row_above(block: Block, number: int, first: int) -> int:
+    """The last row above ``first`` on which something of the block's owner ends.
+
+    ``number`` is that of the block's statement there.
+    """
+    if number:
+        before = block.body[number - 1]
+        return before.end_lineno or before.lineno
+    last, pending = getattr(block.owner, "lineno", 0), [block.owner]
     while pending:
         for node in ast.iter_child_nodes(pending.pop()):
             end = getattr(node, "end_lineno", None)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
+from tclint.diagnostics import Position
 from tclint.fix.obstacle import ObstacleError
 from tclint.fix.run import AstNode, Run, Scope, indentation, run_around
 from tclint.records import record
@@ -118,8 +119,8 @@ def cut(file: SourceFile, tree: ast.Module, nodes: Sequence[AstNode]) -> Snippet
     """Cut out the smallest run of whole statements of one block around all nodes."""
     run = run_around(file, tree, nodes)
     text = "".join(file.lines[run.first - 1 : run.last])
-    start = sum(map(len, file.lines[: run.first - 1]))
-    step = _unit(file, tree, run.scope)
+    start = file.offset(Position(run.first, 1))
+    step = _unit(file, run.scope or tree)
     header = _header(file, run, step)
     return Snippet(file, text, start, run.first, header, step, parse(header + text))
 
@@ -195,9 +196,10 @@ def _header(file: SourceFile, run: Run, step: str) -> str:
     return header
 
 
-def _unit(file: SourceFile, tree: ast.Module, scope: Scope | None) -> str:
+@lru_cache(maxsize=_KEPT_SNIPPETS)
+def _unit(file: SourceFile, around: Scope | ast.Module) -> str:
     """One step of indentation as the code around uses it, or else the first block of the file."""
-    blocks = ast.walk(tree) if scope is None else iter([scope])
+    blocks = ast.walk(around) if isinstance(around, ast.Module) else iter([around])
     for block in blocks:
         body = getattr(block, "body", None)
         if isinstance(block, ast.stmt) and body and body[0].lineno > block.lineno:

@@ -115,6 +115,10 @@ class _Survey:
     def __init__(self, analysis: Analysis, checked: Collection[Path]) -> None:
         self._seen, self._checked = analysis.seen, checked
         self._walked = {info for info in analysis.functions() if self._is_checked(info)}
+        self._compiled_at: dict[FunctionInfo, list[ChainLink]] = defaultdict(list)
+        for place, compiled in analysis.seen.compiles.items():
+            for info in compiled:
+                self._compiled_at[info].append(place)
         self._called: dict[FunctionInfo, list[FunctionInfo]] = defaultdict(list)
         for called, callers in analysis.changes.callers.items():
             for caller in callers:
@@ -139,7 +143,7 @@ class _Survey:
         return info.module.file.path in self._checked
 
     def _region(self, info: FunctionInfo) -> RegionSeen:
-        places = (place for place, compiled in self._seen.compiles.items() if info in compiled)
+        places = self._compiled_at.get(info, ())
         reached = map(_link, self._reached(info))
         loops = self._seen.looped.get(info, {})
         return RegionSeen(_link(info), tuple(places), tuple(reached), tuple(loops))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from tclint.diagnostics import Applicability, Change, Edit
@@ -23,7 +24,6 @@ from tclint.lint.rewrite import (
     applicability,
 )
 from tclint.records import record
-from tclint.source.rows import first_row
 
 Action = Literal["replace", "before", "after", "argument"]
 _Node = ast.expr | ast.stmt
@@ -95,7 +95,8 @@ def located(repair: PlacedRepair, tree: ast.Module) -> list[Local]:
     Raises:
         LookupError: the tree has no such node: it is of another text.
     """
-    return [_rewrite(step, tree) for step in repair.steps]
+    nodes = _nodes(tree) if repair.steps else {}
+    return [_rewrite(step, nodes) for step in repair.steps]
 
 
 def _step(rewrite: Local) -> Step:
@@ -109,9 +110,9 @@ def _step(rewrite: Local) -> Step:
             return Step("argument", _place(call), template, _places(parts), keyword)
 
 
-def _rewrite(step: Step, tree: ast.Module) -> Local:
-    node = _node(step.place, tree)
-    parts = {name: _node(place, tree) for name, place in step.parts.items()}
+def _rewrite(step: Step, nodes: Mapping[Place, _Node]) -> Local:
+    node = nodes[step.place]
+    parts = {name: nodes[place] for name, place in step.parts.items()}
     if step.action == "replace":
         return Replace(node, step.template, parts)
     if step.action == "argument" and isinstance(node, ast.Call):
@@ -130,14 +131,14 @@ def _place(node: _Node) -> Place:
     return Place(type(node).__name__, node.lineno, node.col_offset, last_row, last_column)
 
 
-def _node(place: Place, tree: ast.Module) -> _Node:
+@lru_cache(maxsize=1)  # the repairs of a file are carried out one after the other
+def _nodes(tree: ast.Module) -> dict[Place, _Node]:
+    """The nodes of a tree by their places; of several with one place, the outermost."""
+    found: dict[Place, _Node] = {}
     pending: list[ast.AST] = [tree]
     while pending:
         for node in ast.iter_child_nodes(pending.pop()):
-            if not isinstance(node, _Node):
-                pending.append(node)  # arguments, handlers and so on: some have no place
-            elif node.lineno == place.row and _place(node) == place:
-                return node
-            elif first_row(node) <= place.row and place.last_row <= (node.end_lineno or 0):
-                pending.append(node)
-    raise LookupError(place)
+            if isinstance(node, _Node):
+                found.setdefault(_place(node), node)
+            pending.append(node)  # arguments, handlers and so on have no place, or none of these
+    return found

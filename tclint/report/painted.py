@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from pygments.lexers.python import PythonLexer
 
-from tclint.fix.diff import edited
+from tclint.fix.changed_lines import ChangedLines
+from tclint.fix.conflicts import changes_of
 from tclint.printable import visible
 from tclint.records import record
 from tclint.source.file import split_lines
@@ -74,9 +74,9 @@ def painted_excerpt(file: SourceFile, span: Span) -> str:
 
 def painted_diff(file: SourceFile, edits: Sequence[Edit]) -> str:
     """The lines that edits change, and those around them; empty where they change nothing."""
-    before, after = file.lines, split_lines(edited(file, edits))
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
-    groups = ["".join(_hunk(g, before, after)) for g in matcher.get_grouped_opcodes(_AROUND)]
+    lines = ChangedLines(file.text, changes_of(file, edits), split_lines)
+    hunks = lines.get_grouped_opcodes(_AROUND)
+    groups = ["".join(_hunk(hunk, lines.before, lines.after)) for hunk in hunks]
     return _block(["<span><i></i>…</span>".join(groups)]) if groups else ""
 
 

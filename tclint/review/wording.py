@@ -11,7 +11,8 @@ from itertools import groupby
 from typing import Final
 
 from tclint.diagnostics import Applicability, Decline, Fix
-from tclint.fix.diff import diff_of, edited
+from tclint.fix.conflicts import changes_of
+from tclint.fix.diff import hunks
 from tclint.printable import visible
 from tclint.report.rounded import rounded
 from tclint.report.told import told
@@ -72,8 +73,8 @@ def why(finding: Introduced) -> list[str]:
 
 def changes(file: SourceFile, fix: Fix) -> list[str]:
     """What a fix does that is no suggestion, as a diff; nothing where that is long."""
-    new = edited(file, fix.edits)
-    lines = [visible(line) for line in diff_of(file.text, new, file.path.name).splitlines()[2:]]
+    diff = hunks(file.text, changes_of(file, fix.edits))
+    lines = [visible(line) for line in diff.splitlines()]
     if not lines or len(lines) > _MAX_DIFF:
         return []
     body = "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import ChainLink
@@ -51,6 +52,7 @@ class Body:
         self._parents: dict[ast.AST, ast.AST] | None = None
         self._names: dict[str, list[ast.Name]] | None = None
         self._arguments: dict[str, list[ast.arg]] = {}
+        self._assigned: set[str] = set()
         self._declared: set[str] = set()
         self._bound: set[str] = set()
         self._imports: dict[str, list[ast.stmt]] = {}
@@ -67,6 +69,12 @@ class Body:
         if self._names is None:
             self._look()
         return (self._names or {}).get(name, [])
+
+    def assigns(self, name: str) -> bool:
+        """True for a variable that the function, or one inside it, assigns or deletes."""
+        if self._names is None:
+            self._look()
+        return name in self._assigned
 
     def arguments(self, name: str) -> list[ast.arg]:
         """The parameters of a name, of the function and of those inside it."""
@@ -95,9 +103,8 @@ class Body:
 
     def computed_around(self, name: str) -> bool:
         """True for what a function around this one assigns and this one only reads."""
-        if self.names(name) and any(not isinstance(n.ctx, ast.Load) for n in self.names(name)):
-            return False
-        if isinstance(self.scope, ast.Module) or name in _parameters(self.scope):
+        scope = self.scope
+        if self.assigns(name) or isinstance(scope, ast.Module) or name in _parameters(scope):
             return False
         for outer in reversed(_around(self.module.tree, self.scope)):
             if name in _parameters(outer):
@@ -129,6 +136,8 @@ class Body:
         for outer in pending:  # grows while it is walked: breadth first
             if isinstance(outer, NAME):
                 names.setdefault(outer.id, []).append(outer)
+                if not isinstance(outer.ctx, ast.Load):
+                    self._assigned.add(outer.id)
                 continue  # nothing is below it
             if type(outer) in _NAMING and outer is not self.scope:
                 self._note(outer)
@@ -161,20 +170,26 @@ class Body:
 
 def _around(tree: ast.Module, scope: Scope) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     """The functions that a function is defined in."""
-    found: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
     if isinstance(scope, ast.Module):
-        return found
-    first, last = scope.lineno, scope.end_lineno or scope.lineno
-    block: list[ast.stmt] = tree.body
-    while block:
-        inner: list[ast.stmt] = []
-        for statement in block:
-            if statement.lineno <= first and last <= (statement.end_lineno or 0):
-                if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    found += [] if statement is scope else [statement]
-                if statement is not scope:
-                    inner += [one for part in blocks_of(statement) for one in part]
-        block = inner
+        return []
+    around = functions_around(tree, scope.lineno, scope.end_lineno or scope.lineno)
+    return [one for one in around if one is not scope]
+
+
+def functions_around(
+    tree: ast.Module, first: int, last: int
+) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions that hold all of some rows, outermost first."""
+    found: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
+    blocks: list[list[ast.stmt]] = [tree.body]
+    for block in blocks:  # grows while it is gone through
+        place = bisect_right(block, first, key=lambda statement: statement.lineno)
+        while place and last <= (block[place - 1].end_lineno or 0):
+            place -= 1
+            statement = block[place]
+            if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                found.append(statement)
+            blocks += blocks_of(statement)
     return found
 
 

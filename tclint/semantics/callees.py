@@ -163,9 +163,7 @@ def _is_one_thing(body: Body, function: ast.expr) -> bool:
         function = function.value
     if not isinstance(function, ast.Name) or function.id not in _several(body):
         return True
-    return body.binds(function.id) or any(
-        not isinstance(one.ctx, ast.Load) for one in body.names(function.id)
-    )
+    return body.binds(function.id) or body.assigns(function.id)
 
 
 def _several(body: Body) -> frozenset[str]:

@@ -130,5 +130,5 @@ def _evidence(analysis: Analysis, body: Body, node: ast.expr) -> Iterator[Eviden
     """What speaks for a parameter to be a tensor, and against it."""
     if body.function is None or not isinstance(node, ast.Name):
         return
-    if all(isinstance(use.ctx, ast.Load) for use in body.names(node.id)):
+    if not body.assigns(node.id):
         yield from evidence_of(analysis, body.function, node.id)

@@ -204,7 +204,7 @@ class Site:
     def _shadowed(self, name: str) -> bool:
         return (
             name in self.module.rebound
-            or any(not isinstance(n.ctx, ast.Load) for n in self.body.names(name))
+            or self.body.assigns(name)
             or any(arg.arg == name for arg in self._arguments())
             or self.body.binds(name)
         )

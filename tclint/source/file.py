@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 from bisect import bisect_right
+from collections.abc import Iterable
 from itertools import accumulate
 from pathlib import Path
 from typing import Final
@@ -44,6 +45,7 @@ class SourceFile:
         self._encoding = encoding
         self._lines: list[str] = []
         self._starts: list[int] = []
+        self._marks: list[int] | None = None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.path!r})"
@@ -95,6 +97,11 @@ class SourceFile:
         """The row of an index into ``text``."""
         return bisect_right(self._line_starts(), offset)
 
+    def place(self, offset: int) -> Position:
+        """The position of an index into ``text``; the end of the text is on its last line."""
+        row = min(self.row(offset), max(len(self.lines), 1))
+        return Position(row, offset - self._line_starts()[row - 1] + 1)
+
     def _line_starts(self) -> list[int]:
         if not self._starts:
             self._starts.extend(accumulate(map(len, self.lines), initial=0))
@@ -117,7 +124,7 @@ class SourceFile:
         """The cell that a row belongs to; None where the file is no notebook."""
         if self.path.suffix != ".ipynb":
             return None
-        marks = [n for n, line in enumerate(self.lines, 1) if line.startswith(CELL_MARK)]
+        marks = self._cell_marks()
         above = bisect_right(marks, row)
         if not above:
             return None
@@ -125,9 +132,25 @@ class SourceFile:
         last = marks[above] - 1 if above < len(marks) else len(self.lines)
         return Cell(int(self.lines[mark - 1].removeprefix(CELL_MARK)), mark + 1, last)
 
+    def _cell_marks(self) -> list[int]:
+        if self._marks is None:
+            lines = enumerate(self.lines, 1)
+            self._marks = [row for row, line in lines if line.startswith(CELL_MARK)]
+        return self._marks
+
     def excerpt(self, span: Span) -> str:
         """The text of a span."""
         return self.text[self.offset(span.start) : self.offset(span.end)]
+
+
+def spliced(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
+    """A text after changes that do not overlap: each a start, an end and what to put there."""
+    pieces: list[str] = []
+    done = 0
+    for start, end, content in sorted(changes):
+        pieces += [text[done:start], content]
+        done = end
+    return "".join([*pieces, text[done:]])
 
 
 def split_lines(text: str) -> list[str]:

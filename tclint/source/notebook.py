@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +19,7 @@ from tclint.diagnostics import Position, Span
 from tclint.records import record
 from tclint.regexes import regex
 from tclint.source.errors import SourceError
-from tclint.source.file import CELL_MARK, SourceFile
+from tclint.source.file import CELL_MARK, SourceFile, spliced
 from tclint.source.magics import hidden, shown
 
 SUFFIX: Final = ".ipynb"
@@ -69,18 +71,19 @@ def decode_notebook(path: Path, data: bytes) -> SourceFile:
 
 def with_text(data: bytes, text: str) -> bytes:
     """The notebook in which the code cells hold a new text; all other bytes stay."""
+    return spliced(data.decode("utf-8"), edits_of(data, text)).encode("utf-8")
+
+
+def edits_of(data: bytes, text: str) -> list[tuple[int, int, str]]:
+    """What to change in the JSON so that the code cells hold a new text."""
     raw = data.decode("utf-8")
-    notebook = json.loads(raw)
     after = _split(text)
-    edits = [
+    return [
         edit
-        for cell, code in _python_cells(raw, notebook)
+        for cell, code in _python_cells(raw, json.loads(raw))
         if (new := after.get(cell.number, _ended(code))) != _ended(code)
         for edit in _edits(raw, cell, _as_ended(shown(new), cell.code))
     ]
-    for start, end, content in sorted(edits, reverse=True):
-        raw = raw[:start] + content + raw[end:]
-    return raw.encode("utf-8")
 
 
 def cells_of(text: str) -> dict[int, str]:
@@ -92,13 +95,14 @@ def json_rows(data: bytes) -> dict[int, int]:
     """Which line of the JSON a row of the Python text stands on, where each has its own."""
     raw = data.decode("utf-8")
     rows: dict[int, int] = {}
+    begins = [*accumulate((len(line) + 1 for line in raw.split("\n")), initial=0)]
     row = 0
     for cell, code in _python_cells(raw, json.loads(raw)):
         row += 1
         for number in range(code.count("\n") + (not code.endswith("\n"))):
             row += 1
             start, _ = cell.places[min(number, len(cell.places) - 1)]
-            rows[row] = raw.count("\n", 0, start) + 1
+            rows[row] = bisect_right(begins, start)
     return rows
 
 

@@ -14,7 +14,7 @@ from tclint.diagnostics import Diagnostic, Position
 from tclint.records import record
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.symbols import ModuleInfo
-from tclint.source.file import SourceFile
+from tclint.source.file import SourceFile, spliced
 from tclint.torch_bounds import Version, shown
 from tclint.torch_facts import skipped_by_dynamo
 from tclint.torch_facts.compiling import COMPILING, DISABLED
@@ -56,7 +56,7 @@ def without(file: SourceFile) -> tuple[str, list[Workaround]]:
             edits.append((start, end, text.ljust(end - start)))
             what = f"`{file.text[start:end]}`"
             found.append(Workaround(file.path, span.start.row, span.start.column, what, rows))
-    return _edited(file.text, edits), found
+    return spliced(file.text, edits), found
 
 
 def _workarounds(module: ModuleInfo) -> Iterator[tuple[ast.expr, range, str]]:
@@ -88,12 +88,6 @@ def _rows(kept: list[ast.stmt] | ast.expr) -> range:
     if not nodes:
         return range(0)
     return range(nodes[0].lineno, (nodes[-1].end_lineno or nodes[-1].lineno) + 1)
-
-
-def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
-    for start, end, new in sorted(edits, reverse=True):
-        text = text[:start] + new + text[end:]
-    return text
 
 
 def polyfills_gone(file: SourceFile, old: Version, new: Version) -> Iterator[tuple[Position, str]]:

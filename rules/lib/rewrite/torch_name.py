@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Import, Insert
+from tclint.semantics.body import functions_around
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 
@@ -59,13 +60,8 @@ def _by_functions(site: Site, dotted: str, name: str) -> Spelled | None:
 def _functions_around(site: Site) -> Iterator[Function]:
     """The functions that the site stands in, innermost first."""
     row = site.statement.lineno
-    found = [
-        node
-        for node in nodes(site.module.tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and node.body[0].lineno <= row <= (node.end_lineno or row)
-    ]
-    return reversed(found)
+    around = functions_around(site.module.tree, row, row)
+    return (one for one in reversed(around) if one.body[0].lineno <= row)
 
 
 def _imports_torch(statement: ast.stmt) -> bool:

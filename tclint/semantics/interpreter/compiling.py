@@ -139,7 +139,7 @@ def _is_as_made(frame: Frame, given: ast.expr) -> bool:
     if not isinstance(given, ast.Name):
         return _makes_dict(given)
     body = frame.body
-    local = any(not isinstance(one.ctx, ast.Load) for one in body.names(given.id))
+    local = body.assigns(given.id)
     if body.binds(given.id) or (not local and given.id not in body.module.assigned):
         return False
     inner = nodes(body.scope if local else body.module.tree)

@@ -359,7 +359,7 @@ def _filled(frame: Frame, given: Filled) -> Filled:
         now = frame.env.get(name)
         if now is None or now is value or now == value:
             continue
-        if all(isinstance(node.ctx, ast.Load) for node in frame.body.names(name)):
+        if not frame.body.assigns(name):
             found[name] = now
     return found
 
