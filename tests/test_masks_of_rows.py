@@ -151,7 +151,7 @@ def test_what_fits_the_rows_may_be_added(kind: str, store: str, tmp_path: Path) 
         "m = y[..., 0] > 0\n    y = y[1:] * 1\n    y[m] += w.sum()",
         "y[y[..., 0] > 0] += w",
         "y[y[..., 0] > 0] += w.reshape(-1, 1)",
-        "y[y[..., 0] > 0] = y[y[..., 0] > 0].softmax(-1)",
+        "y[y[..., 0] > 0] = y[y[..., 0] > 0].softmax(0)",
         "y[y[..., 0] > 0] = y[y[..., 0] > 0].sum(-1)",
         "y[y[..., 0] > 0] += w.sum().mul_(2)",
         "for m in (y[..., 0] > 0, y[..., 1] > 0):\n        y[m] += w.sum()",

@@ -48,6 +48,7 @@ FORMS = {
     "one variable": CODE.replace("done", "rows"),
     "computed in the store": CODE.replace("y[mask] = done", "y[mask] = done * 2 + 1"),
     "scaled first": CODE.replace("x[mask]\n", "x[mask]\n            rows = rows * 0.5\n"),
+    "a number of all": CODE.replace("y[mask] = done", "y[mask] = done * x.sum()"),
     "both": CODE.replace("y[mask] = done", "y[mask] = done + rows"),
     "a known rank": CODE.replace("        y = ", "        x = x.reshape(3, 2, 4)\n        y = "),
 }
@@ -93,7 +94,7 @@ LEFT = {
         "            done =",
         "            other = x[mask]\n            rows = rows - KEPT[0]\n            done =",
     ),
-    "another tensor": ("y[mask] = done", "y[mask] = done * x.sum()"),
+    "another tensor": ("y[mask] = done", "y[mask] = done * x"),
     "another tensor's rows": ("y[mask] = done", "y[mask] = done + x[ids == 2]"),
     "something unknown": ("y[mask] = done", "y[mask] = done + KEPT[0]"),
     "handed on with another": ("(rows)\n", "(rows, x[mask])\n"),

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from scripts.torch_facts import behaviour, classes, numbers, returns
+from scripts.torch_facts import behaviour, classes, numbers, pointwise, returns
 from scripts.torch_facts.annotations import Annotations
 
 
@@ -36,6 +36,7 @@ def build() -> dict[str, Any]:
         "modules": classes.modules(reader),
         "numbers": numbers.numbers(methods, functions),
         "optimizers": classes.optimizers(),
+        "pointwise": pointwise.pointwise(probed),
         "schedulers": classes.schedulers(),
         "tensor_lr": classes.tensor_lr(),
         "unary": {name: rule for name, rule in unary.items() if rule},

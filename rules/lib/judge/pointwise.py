@@ -9,6 +9,8 @@ from typing import Final
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor
+from tclint.torch_facts.pointwise import computes_floats
+from tclint.torch_facts.table import canonical
 
 from ..facts.known import certain_tensor, is_boolean
 from ..facts.purity import is_pure
@@ -16,11 +18,6 @@ from .verdict import PROVED, Changes, Verdict, combine
 
 _OPERATORS: Final = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _LINEAR: Final = (ast.Add, ast.Sub)
-_ONE: Final = frozenset(
-    "abs neg exp expm1 log log2 log10 log1p sqrt rsqrt square sin cos tan tanh sigmoid relu erf "
-    "clamp clip clamp_min clamp_max".split()
-)
-_TWO: Final = frozenset("add sub mul div minimum maximum min max".split())
 _STEEP: Final = Changes("the gradient of a branch may be NaN even where it is not chosen")
 _SAME_DTYPE: Final = Changes("the fix assumes that the branches give the same dtype")
 _SAME_SHAPE: Final = "the fix assumes that `{}` and `{}` have the same shape"
@@ -84,20 +81,16 @@ def _operands(site: Site, node: ast.expr) -> list[ast.expr] | None:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return [operand]
         case ast.Call(func=ast.Attribute(value=owner, attr=name) as function, args=given):
-            whole = (site.dotted(function) or "").startswith("torch.")
-            operands = given if whole else [owner, *given]
+            dotted = canonical(site.dotted(function) or "")
+            key, operands = name, [owner, *given]
+            if dotted.startswith("torch."):
+                key, operands = dotted, given
             bounds = [keyword.value for keyword in node.keywords if keyword.arg in ("min", "max")]
-            if len(bounds) == len(node.keywords) and _is_pointwise(site, name, operands):
-                return [*operands, *bounds]
+            operands = [*operands, *bounds]
+            form = "".join("n" if _is_number(site, one) else "t" for one in operands)
+            if len(bounds) == len(node.keywords) and computes_floats(key, form):
+                return operands
     return None
-
-
-def _is_pointwise(site: Site, name: str, operands: list[ast.expr]) -> bool:
-    """``x.max(y)`` compares two tensors, ``x.max(1)`` reduces one."""
-    rest = [_is_number(site, operand) for operand in operands[1:]]
-    if name in _TWO:
-        return len(rest) == 1 and (not rest[0] or name not in ("min", "max"))
-    return name in _ONE and bool(operands) and all(rest)
 
 
 def _is_leaf(site: Site, node: ast.expr) -> bool:

@@ -22,7 +22,7 @@ from ..facts.compiling import is_compiled_aside
 from ..facts.known import certain_tensor, is_boolean
 from ..facts.shapes import same_shape
 from ..judge.aliases import is_own_result
-from ..judge.rows_through import RowsMeetError, ranks_through
+from ..judge.row_by_row import RowByRow, RowsMeetError
 from ..judge.verdict import Changes, Verdict, combine
 from .masked_store import is_whole
 from .names import new_variable
@@ -37,7 +37,6 @@ _ALL: Final = (
 _SAME: Final = "the fix assumes that what else `{}` is given is the same for all elements"
 _FITS: Final = "the fix assumes that `{}` has the shape of `{}`"
 _ONE_MORE: Final = "the fix assumes one dimension more than `{}` has for {}"
-_MEET: Final = "`{}` may compute an element from others: `{}`"
 _WRITTEN: Final = (
     "`{}` is written as a whole, which raises if it is expanded, or a leaf that requires grad"
 )
@@ -66,16 +65,18 @@ def call_for_all(site: Site, read: ast.AST) -> Repair | Decline | None:
         return None
     if any(isinstance(kind, Tensor) for one in _rest(found) for kind in options(site.value(one))):
         return None  # it may hold selected elements as well
+    given: dict[ast.AST, int] = dict(found.rows)
+    rows = RowByRow(site, given.get, fresh=True)
     try:
-        ranks = ranks_through(site, found.call, dict(found.rows))
+        ranks = rows.results(found.call)
     except RowsMeetError as error:
-        return Decline(_MEET.format(site.text(found.call.func), error))
+        return Decline(str(error))
     if ranks != (0,) * len(found.targets):
         return None
     spelled = site.spell("torch.where")
     if spelled is None:
         return NO_TORCH
-    verdict = combine(_judge(site, found))
+    verdict = combine([*_judge(site, found), rows.verdict])
     return repair_as_proved(verdict, _MESSAGE, (_rewrite(site, found, spelled),))
 
 

@@ -12,16 +12,15 @@ from typing import Final
 
 from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.records import record
-from tclint.semantics.lattice import options
 from tclint.semantics.ownership import is_nested
 from tclint.semantics.site import Site
-from tclint.semantics.values import Static, SymInt
+from tclint.semantics.values import Tensor
 
 from ..facts.compiling import is_compiled_aside
 from ..facts.known import certain_tensor, is_boolean, is_parameter
 from ..facts.reaching import block_of
 from ..judge.aliases import is_own_result
-from ..judge.row_by_row import judge_rows
+from ..judge.row_by_row import RowByRow, RowsMeetError
 from ..judge.verdict import Changes, Verdict, combine
 from .proved import repair_as_proved
 
@@ -32,6 +31,8 @@ _ALL: Final = (
     "and last bits may differ"
 )
 _FITS: Final = "the fix assumes that `{}` fits the first dimensions of `{}` and `{}`"
+_SAVED: Final = "autograd saves `{}`: writing to it in place makes the backward pass raise"
+_LEAVES_OUT: Final = "the fix assumes that `{}` leaves out the last dimension of `{}`"
 _WRITTEN: Final = (
     "`{}` is written as a whole, which raises if it is expanded, or a leaf that requires grad"
 )
@@ -61,12 +62,12 @@ def store_rows_later(site: Site, read: ast.AST) -> Repair | None:
     data, target = certain_tensor(site, rows.read.value), certain_tensor(site, rows.target.value)
     if spelled is None or mask is None or not is_boolean(mask) or data is None or target is None:
         return None
-    values = [*(step.value for step in rows.steps), rows.store.value]
-    if not all(_is_alone(site, rows, value) for value in values):
+    alone = _judge_rows(site, rows, _rank(mask, data), _rank(mask, target))
+    if alone is None:
         return None
-    verdicts: list[Verdict] = [judge_rows(site, value, rows.is_row) for value in values]
     texts = [site.text(one) for one in (rows.read.slice, rows.read.value, rows.target.value)]
-    verdicts += [Changes(_ALL.format(texts[0])), Changes(_FITS.format(*texts))]
+    changes = [_ALL.format(texts[0]), _FITS.format(*texts), _SAVED.format(texts[1])]
+    verdicts: list[Verdict] = [alone, *map(Changes, changes)]
     if not is_own_result(site, texts[2]):
         verdicts.append(Changes(_WRITTEN.format(texts[2])))
     spread = _spread(texts[0], texts[2], mask.rank, target.rank)
@@ -131,33 +132,31 @@ def _holds_rows(rows: _Rows, step: ast.Assign) -> bool:
     return any(rows.is_row(part) for part in ast.walk(step.value))
 
 
-def _is_alone(site: Site, rows: _Rows, node: ast.expr) -> bool:
-    """True where rows meet nothing but numbers: another tensor may hold selected rows as well."""
-    for part in ast.walk(node):
-        sides: list[ast.expr] = []
-        match part:
-            case ast.BinOp(left=left, right=right):
-                sides = [left, right]
-            case ast.Compare(left=left, comparators=others):
-                sides = [left, *others]
-            case ast.Call():
-                sides = [*part.args, *(keyword.value for keyword in part.keywords)]
-        for side in sides:
-            own = any(rows.is_row(inner) for inner in ast.walk(side))
-            if not own and not _is_plain(site, side):
-                return False
-    return True
+def _rank(mask: Tensor, owner: Tensor) -> int | None:
+    """The number of dimensions that the mask leaves out."""
+    if mask.rank is None or owner.rank is None:
+        return None
+    return max(owner.rank - mask.rank, 0)
 
 
-def _is_plain(site: Site, node: ast.expr) -> bool:
-    """True for a number of Python, a text or None."""
-    if isinstance(node, ast.UnaryOp):
-        return _is_plain(site, node.operand)
-    kinds = [*options(site.value(node))]
-    return isinstance(node, ast.Constant) or all(
-        isinstance(kind, SymInt) or (isinstance(kind, Static) and kind.type is not None)
-        for kind in kinds
-    )
+def _judge_rows(site: Site, rows: _Rows, given: int | None, stored: int | None) -> Verdict | None:
+    """Judge that each row is computed by itself; None where it may not be.
+
+    Where it is not known which dimensions the mask leaves out, it may be none, or the last one.
+    """
+    for rank in [given] if given is not None else [0, 1]:
+        steps = RowByRow(site, {rows.read: rank}.get)
+        try:
+            for step in rows.steps:
+                steps.follow(step)
+            found = steps.rank(rows.store.value)
+        except RowsMeetError:
+            continue
+        if stored in (found, None):
+            texts = site.text(rows.read.slice), site.text(rows.read.value)
+            assumed = [Changes(_LEAVES_OUT.format(*texts))] if given is None and rank else []
+            return combine([steps.verdict, *assumed])
+    return None
 
 
 def _spread(mask: str, target: str, fewer: int | None, more: int | None) -> str:

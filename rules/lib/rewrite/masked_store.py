@@ -15,6 +15,7 @@ from tclint.records import record
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt
+from tclint.torch_facts.pointwise import is_pointwise
 
 from ..facts.compiling import is_compiled_aside, is_compiled_only
 from ..facts.known import certain_tensor, is_boolean, is_parameter
@@ -23,7 +24,7 @@ from ..facts.shapes import same_dtype, same_shape
 from ..judge.aliases import is_let_go, is_own_result
 from ..judge.arms import judge_arm, keeps
 from ..judge.certainty import is_certainly_tensor
-from ..judge.row_by_row import is_layer, judge_rows
+from ..judge.row_by_row import judge_rows
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .proved import NO_TORCH, repair_as_proved
@@ -40,9 +41,9 @@ _ALL: Final = (
     "raise, and last bits may differ"
 )
 _PLACES: Final = "the fix assumes that `{0}` has one element for each row of `{1}`"
+_LEAVES_OUT: Final = "the fix assumes that `{}` leaves out the last dimension of `{}`"
 _REDUCTIONS: Final = frozenset("all amax amin any argmax argmin mean prod sum".split())
 _NUMBERS: Final = ("bool", "float", "int")
-_POINTWISE: Final = frozenset("abs isfinite isinf isnan logical_not sigmoid sqrt square".split())
 
 
 @record()
@@ -70,12 +71,26 @@ class _Reads:
         for name, child in ast.iter_fields(node):
             if isinstance(child, ast.expr):
                 setattr(changed, name, self.unmasked(child))
-            elif isinstance(child, list) and name == "args":
-                setattr(changed, name, [self.unmasked(part) for part in child])
-            elif isinstance(child, list) and name == "keywords":
-                given = [ast.keyword(arg=k.arg, value=self.unmasked(k.value)) for k in child]
-                setattr(changed, name, given)
+            elif isinstance(child, list):
+                setattr(changed, name, [self._unmasked_part(part) for part in child])
         return changed if list(ast.iter_child_nodes(node)) else node
+
+    def _unmasked_part(self, part: ast.AST) -> ast.AST:
+        if isinstance(part, ast.keyword):
+            return ast.keyword(arg=part.arg, value=self.unmasked(part.value))
+        return self.unmasked(part) if isinstance(part, ast.expr) else part
+
+
+@record(frozen=True)
+class _Given:
+    """A store, what it stores computed for all elements, and how each row is computed."""
+
+    statement: ast.stmt
+    target: ast.Subscript
+    whole: ast.expr
+    reads: _Reads
+    cover: Cover | None
+    alone: Verdict
 
 
 def is_whole(node: ast.expr) -> bool:
@@ -98,51 +113,100 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
     if spelled is None:
         return NO_TORCH
     reads = _Reads(ast.dump(target.slice))
-    whole = reads.unmasked(value)
+    joined = value
     if operator is not None:
-        joined = ast.BinOp(reads.unmasked(target), operator, whole)
-        whole = ast.copy_location(joined, statement)
+        read_first = ast.Subscript(target.value, target.slice, ast.Load())
+        joined = ast.copy_location(ast.BinOp(read_first, operator, value), statement)
+    whole = reads.unmasked(joined)
     if not reads.found:
         return None
-    cover = cover_of(site, target.slice, target.value)
+    cover, alone = _judge_rows(site, target, joined, reads)
+    if isinstance(alone, Refused):
+        return Decline(alone.why)
+    given = _Given(statement, target, whole, reads, cover, alone)
     obstacle = _obstacle(site, target, reads, cover)
     if obstacle or cover is None:
-        return _store_rows(site, statement, whole, reads, cover) or Decline(obstacle)
+        return _store_rows(site, given) or Decline(obstacle)
     name = site.text(target.value)
     mask, text = _spread(site, target.slice, cover.left), ast.unparse(whole)
     store = f"{name}.copy_({spelled}({mask}, {text}, {name}))"
     repair = _repair(site, statement, store, whole, reads.found[0], cover)
     if isinstance(repair, Repair):
         return repair
-    return _store_rows(site, statement, whole, reads, cover) or repair
+    return _store_rows(site, given) or repair
 
 
-def _store_rows(
-    site: Site, statement: ast.stmt, whole: ast.expr, reads: _Reads, cover: Cover | None
-) -> Repair | None:
+def _judge_rows(
+    site: Site, target: ast.Subscript, value: ast.expr, reads: _Reads
+) -> tuple[Cover | None, Verdict]:
+    """How the mask covers the target, and whether each row of the value is computed by itself.
+
+    Where it is not known which dimensions the mask leaves out, it may be none, or the last one.
+    """
+
+    def judge(left: int) -> Verdict:
+        return judge_rows(site, value, lambda node: _rank(site, node, target, reads, left), left)
+
+    cover = cover_of(site, target.slice, target.value)
+    alone = judge(cover.left if cover is not None else 0)
+    if cover is not None or not isinstance(alone, Refused):
+        return cover, alone
+    if not _may_leave_out(site, target, value, reads):
+        return None, alone
+    texts = site.text(target.slice), site.text(target.value)
+    along = judge(1)
+    if isinstance(along, Refused):
+        return None, alone
+    return Cover(1, Changes(_LEAVES_OUT.format(*texts))), along
+
+
+def _rank(site: Site, node: ast.AST, target: ast.Subscript, reads: _Reads, left: int) -> int | None:
+    """The number of dimensions in a row of what is read by the mask; None for other nodes."""
+    if not isinstance(node, ast.Subscript) or not reads.reads(node):
+        return None
+    if ast.dump(node.value) == ast.dump(target.value):
+        return left
+    mask, owner = certain_tensor(site, target.slice), certain_tensor(site, node.value)
+    if mask is None or owner is None or mask.rank is None or owner.rank is None:
+        return left
+    return max(owner.rank - mask.rank, 0)
+
+
+def _may_leave_out(site: Site, target: ast.Subscript, value: ast.expr, reads: _Reads) -> bool:
+    """True where rows are given to a call, and nothing says that the mask covers all dimensions."""
+    calls = [part for part in ast.walk(value) if isinstance(part, ast.Call)]
+    if not any(reads.reads(part) for call in calls for part in ast.walk(call)):
+        return False
+    mask, owner = certain_tensor(site, target.slice), certain_tensor(site, target.value)
+    if mask is None or owner is None or mask.rank == 0:
+        return False
+    return owner.rank is None or (mask.rank is None and owner.rank > 1)
+
+
+def _store_rows(site: Site, given: _Given) -> Repair | None:
     """Compute what is stored for all rows, where each row is certainly computed by itself.
 
     Not where the store is into memory that others may see and the backward pass needs: the rows
     that the mask selects were copies.
     """
-    stored = _stored(statement)
-    if stored is None or not _is_mask(site, stored[0].slice) or not is_pure(site, stored[0].value):
-        return None
-    target, value, _ = stored
-    told = cover or _cover_of_rows(site, target, value, reads)
+    statement, target, cover, found = given.statement, given.target, given.cover, given.reads.found
     spelled = site.spell("torch.where")
-    if told is None or not _broadcasts(site, value, reads, told.left):
+    if cover is None or spelled is None or not _is_mask(site, target.slice):
         return None
-    name, mask = site.text(target.value), _spread(site, target.slice, told.left)
-    chosen = f"{spelled}({mask}, {ast.unparse(whole)}, {name})"
-    verdicts = [judge_rows(site, value, reads.reads), told.verdict, *_judge_stored(site, target)]
+    if not is_pure(site, target.value):
+        return None
+    name, mask = site.text(target.value), _spread(site, target.slice, cover.left)
+    chosen = f"{spelled}({mask}, {ast.unparse(given.whole)}, {name})"
+    verdicts = [given.alone, cover.verdict, *_judge_stored(site, target)]
     own = isinstance(target.value, ast.Name) and is_own_result(site, target.value.id)
     line = f"{name}.copy_({chosen})"
-    if any(ast.unparse(one) == name for one in reads.found) and not _keeps_none(site, statement):
+    if any(ast.unparse(one) == name for one in found) and not _keeps_none(site, statement):
         if not own or not is_let_go(site, statement, name, name):
             return None
         line = f"{name} = {chosen}"
-    for one in reads.found:
+    others = [one for one in found if ast.unparse(one) != name]
+    verdicts.append(judge_kept(site, statement, others, None))
+    for one in found:
         if not same_shape(site, target.value, one):
             verdicts.append(Changes(_PLACES.format(site.text(target.slice), site.text(one))))
     verdicts.append(Changes(_ALL.format(site.text(target.slice))))
@@ -172,57 +236,6 @@ def _judge_stored(site: Site, target: ast.Subscript) -> Iterator[Verdict]:
             f"`{site.text(target.value)}` is written as a whole, which raises if it is "
             "expanded, or a leaf that requires grad"
         )
-
-
-def _cover_of_rows(
-    site: Site, target: ast.Subscript, value: ast.expr, reads: _Reads
-) -> Cover | None:
-    """Layers compute along the last dimension, so a mask of rows leaves that one out."""
-    mask, owner = certain_tensor(site, target.slice), certain_tensor(site, target.value)
-    calls = [part for part in ast.walk(value) if isinstance(part, ast.Call)]
-    called = any(is_layer(site, call, reads.reads) for call in calls)
-    if mask is None or owner is None or mask.rank == 0 or not called:
-        return None
-    if owner.rank is not None and (mask.rank is not None or owner.rank < 2):
-        return None
-    if any(_drops_dimension(part) for part in ast.walk(value)):
-        return None
-    text, name = site.text(target.slice), site.text(target.value)
-    return Cover(
-        1, Changes(f"the fix assumes that `{text}` leaves out the last dimension of `{name}`")
-    )
-
-
-def _drops_dimension(node: ast.AST) -> bool:
-    """True for ``y.norm(dim=-1)`` and ``y[m][..., 0]``, which have no last dimension any more."""
-    match node:
-        case ast.Call(func=ast.Attribute(attr="mean" | "norm" | "sum" | "var")):
-            return True
-        case ast.Subscript(slice=ast.Tuple(elts=[ast.Constant(value=first), _])):
-            return first is ...
-    return False
-
-
-def _broadcasts(site: Site, node: ast.expr, reads: _Reads, left: int) -> bool:
-    """True where what the rows are computed with is a number, or fits each row."""
-    for part in ast.walk(node):
-        if isinstance(part, (ast.BinOp, ast.Compare)):
-            sides = [
-                part.left,
-                *([part.right] if isinstance(part, ast.BinOp) else part.comparators),
-            ]
-            if not all(_fits(site, side, reads, left) for side in sides):
-                return False
-    return _fits(site, node, reads, left)
-
-
-def _fits(site: Site, node: ast.expr, reads: _Reads, left: int) -> bool:
-    if any(reads.reads(part) for part in ast.walk(node)) or _is_number(site, node):
-        return True
-    tensor = certain_tensor(site, node)
-    if tensor is None or not is_pure(site, node):
-        return False
-    return tensor.rank is not None and tensor.rank <= left
 
 
 def _stored(statement: ast.stmt) -> tuple[ast.Subscript, ast.expr, ast.operator | None] | None:
@@ -280,7 +293,7 @@ def _is_row_each(site: Site, node: ast.expr, owner: ast.expr) -> bool:
         case ast.Subscript(value=whole, slice=ast.Tuple(elts=[ast.Constant(value=first), last])):
             return first is ... and _is_place(last) and _is_same(site, whole, owner)
         case ast.Call(func=ast.Attribute(value=whole, attr=name), args=[], keywords=[]):
-            return name in _POINTWISE and _is_row_each(site, whole, owner)
+            return is_pointwise(name, "t") and _is_row_each(site, whole, owner)
         case ast.Call(func=ast.Attribute(value=whole, attr=name), args=[last], keywords=[]) | (
             ast.Call(
                 func=ast.Attribute(value=whole, attr=name),

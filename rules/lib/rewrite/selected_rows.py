@@ -22,7 +22,7 @@ from ..facts.known import certain_tensor, is_boolean
 from ..facts.reaching import block_of
 from ..facts.selections import asks_whether_empty, selection_in
 from ..judge.no_rows import members_of
-from ..judge.row_by_row import judge_rows
+from ..judge.row_by_row import RowByRow, RowsMeetError
 from ..judge.verdict import Changes, Refused, Verdict, combine
 from .proved import repair_as_proved
 
@@ -64,6 +64,26 @@ class _Selection:
             ):
                 return name in self.rows
         return self.is_weight(node)
+
+    def rank(self, node: ast.AST) -> int | None:
+        """The number of dimensions in a row of what is read; None for other nodes.
+
+        Rows of an unknown number of dimensions have one.
+        """
+        match node:
+            case ast.Name(id=name) if name in self.rows | self.slots:
+                return 0
+            case ast.Subscript(slice=ast.Tuple(elts=elements)) if self.is_weight(node):
+                return len(elements) - 2
+            case ast.Subscript(value=whole, slice=ast.Name()) if self.is_read(node):
+                tensor = certain_tensor(self.site, whole)
+                return 1 if tensor is None or tensor.rank is None else max(tensor.rank - 1, 0)
+            case ast.Call(
+                func=ast.Attribute(value=ast.Subscript() as rows, attr="reshape" | "view"),
+                args=[ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)), _],
+            ) if self.is_read(rows) and isinstance(rows.slice, ast.Tuple):
+                return 1  # `x[None, rows]`, and what is added has as many rows again
+        return None
 
     def is_weight(self, node: ast.AST) -> bool:
         """True for ``w[rows, slots]`` and ``w[rows, slots, None]``."""
@@ -201,28 +221,21 @@ def _given(statement: ast.stmt) -> Iterator[str]:
 
 def _judge(selection: _Selection) -> Iterator[Verdict]:
     """Judge that each row is computed by itself, and weighted in the end."""
-    site = selection.site
-    held: set[str] = set()
-
-    def is_row(node: ast.AST) -> bool:
-        own = isinstance(node, ast.Name) and node.id in held
-        return own or selection.is_read(node)
-
-    weighted: set[str] = set()
-    for statement in selection.body[:-1]:
-        assert isinstance(statement, ast.Assign)
-        yield judge_rows(site, statement.value, is_row)
-        names = {*_given(statement)}
-        if any(is_row(part) for part in ast.walk(statement.value)):
-            held |= names
-        else:
-            held -= names
-        if _is_weighted(selection, statement.value, weighted):
-            weighted |= names
-        else:
-            weighted -= names
     added = selection.sink.args[2]
-    yield judge_rows(site, added, is_row)
+    rows = RowByRow(selection.site, selection.rank, flat=True, trusting=True)
+    weighted: set[str] = set()
+    try:
+        for statement in selection.body[:-1]:
+            assert isinstance(statement, ast.Assign)
+            rows.follow(statement)
+            names = {*_given(statement)}
+            is_weighted = _is_weighted(selection, statement.value, weighted)
+            weighted = weighted | names if is_weighted else weighted - names
+        rows.rank(added)
+    except RowsMeetError as error:
+        yield Refused(str(error))
+        return
+    yield rows.verdict
     if not _is_weighted(selection, added, weighted):
         yield Refused(_UNWEIGHTED)
 
