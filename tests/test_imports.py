@@ -130,7 +130,6 @@ APART: Mapping[str, str] = {
     "lib.rewrite.selected_update": "a loop's way without a step, longer than its rule",
     "lib.rewrite.ctc_targets": "one of the rewritings of a selection, whose rule has 500 lines",
     "lib.rewrite.draw_in_graph": "writes a helper anew, step by step, in 500 lines",
-    "lib.judge.rows_through": "follows a function of the project, on 300 lines",
     "lib.rewrite.masked_call": "one of the rewritings of a selection, whose rule has 500 lines",
     "lib.rewrite.masked_loss": "one of the rewritings of a selection, whose rule has 500 lines",
     "lib.rewrite.masked_rows": "one of the rewritings of a selection, whose rule has 500 lines",

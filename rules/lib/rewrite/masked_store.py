@@ -35,6 +35,9 @@ _FLOATS: Final = (
     "eager code stays as it is"
 )
 _SUMMED: Final = "the gradient of `{}` is summed over all elements, so its last bits may differ"
+_ZERO_DIM: Final = (
+    "the last bits of the sum may differ if `{}` is 0-d and `{}` has a different dtype"
+)
 _ALL: Final = (
     "all elements are computed, not only those that `{}` selects: it takes longer where they are "
     "few, infinity or NaN in another one makes gradients NaN, dtypes that do not fit no longer "
@@ -421,12 +424,12 @@ def _judge_added(site: Site, added: ast.expr, root: ast.Name) -> Verdict:
         return combine([fits, _judge_sum(text, category)])
     if category in ("int", "bool"):
         return PROVED
-    what = _SUMMED.format(text)
+    verdicts: list[Verdict] = [_judge_sum(text, category)]
     if owner is None or (not owner.rank and owner.dtype != dtype):
-        what += f"; so may the sum if `{root.id}` is 0-d and `{text}` has a different dtype"
+        verdicts.append(Changes(_ZERO_DIM.format(root.id, text)))
     if category != "float":
-        what += f"; the fix assumes that `{text}` is real"
-    return Changes(what)
+        verdicts.append(Changes(f"the fix assumes that `{text}` is real"))
+    return combine(verdicts)
 
 
 def _judge_sum(text: str, category: str | None) -> Verdict:
