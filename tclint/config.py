@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from tclint.config_keys import (
 from tclint.config_schema import json_schema
 from tclint.config_verify import VerifyTarget, plain_target
 from tclint.environment import installed_torch, package_folders
-from tclint.files import read_text
+from tclint.files import expanded, is_dir, is_file, read_text
 from tclint.records import record
 from tclint.source.discovery import FILE_NAMES
 from tclint.source.errors import reason
@@ -171,8 +172,8 @@ def load_config(
     found = find_config(start)
     if found is not None:
         return read_config(found, known_codes, top)
-    root = start.resolve()
-    return _inferring(Config(root if root.is_dir() else root.parent), top)
+    root = Path(os.path.realpath(start))
+    return _inferring(Config(root if is_dir(root) else root.parent), top)
 
 
 def find_config(start: Path) -> Path | None:
@@ -181,7 +182,7 @@ def find_config(start: Path) -> Path | None:
     Raises:
         ConfigError: a file on the way cannot be read.
     """
-    start = start.resolve()
+    start = Path(os.path.realpath(start))
     found = (config_in(folder) for folder in (start, *start.parents))
     return next((file for file in found if file is not None), None)
 
@@ -194,7 +195,7 @@ def config_in(folder: Path) -> Path | None:
     """
     for name in FILE_NAMES:
         file = folder / name
-        if file.is_file() and (name != PYPROJECT or _table(file) is not None):
+        if is_file(file) and (name != PYPROJECT or _table(file) is not None):
             return file
     return None
 
@@ -212,7 +213,7 @@ def read_config(
     Raises:
         ConfigError: one cannot be read or says something it must not.
     """
-    base = Config(file.resolve().parent, source=file)
+    base = Config(Path(os.path.realpath(file)).parent, source=file)
     for source, values in _layers(file):
         stated = _assign(replace(Config(base.root), source=source), values)
         if known_codes is not None:
@@ -228,13 +229,13 @@ def _layers(file: Path) -> list[tuple[Path, dict[str, Any]]]:
     seen: dict[Path, Path] = {}
     following: Path | None = file
     while following is not None:
-        real = following.resolve()
+        if layers and not is_file(following):
+            raise ConfigError(f"{layers[-1][0]}: extend: there is no file {following}")
+        real = Path(os.path.realpath(following))
         if real in seen:
             circle = " -> ".join(str(path) for path in (*seen.values(), following))
             raise ConfigError(f"{file}: extend: the files extend each other: {circle}")
         seen[real] = following
-        if layers and not following.is_file():
-            raise ConfigError(f"{layers[-1][0]}: extend: there is no file {following}")
         table = _table(following)
         if table is None and following is not file:
             raise ConfigError(f"{file}: extend: {following} has no table [tool.tclint]")
@@ -244,7 +245,7 @@ def _layers(file: Path) -> list[tuple[Path, dict[str, Any]]]:
             folder = real.parent / values["python-environment"]
             values["python-environment"] = str(folder)
         layers.append((following, values))
-        following = real.parent / Path(extended).expanduser() if extended else None
+        following = real.parent / expanded(extended) if extended else None
     return layers[::-1]
 
 

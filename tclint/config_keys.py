@@ -178,7 +178,7 @@ KEYS: Final = (
 """Every key of ``[tool.tclint]``."""
 
 _BY_NAME: Final = {key.name: key for key in KEYS}
-_VERSION: Final = regex(r"(\d+)\.(\d+)([.+].*)?")
+_VERSION: Final = regex(r"(\d{1,9})\.(\d{1,9})([.+].*)?")
 _TARGET: Final = regex(TARGET_PATTERN)
 _JSON_TYPES: Final[dict[str, tuple[tuple[type, ...], str]]] = {
     "string": ((str,), "string"),
@@ -215,6 +215,8 @@ def parse_value(key: Key, raw: Any, where: str) -> Any:
     Raises:
         ConfigError: the value is not of the key's type.
     """
+    if isinstance(raw, str) and "\0" in raw:
+        raise ConfigError(f"{where}: {raw!r} has a NUL character")
     if key.kind == "bool":
         return _require(raw, bool, key, where)
     if key.kind in {"string", "path"}:

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Final
 
 from tclint.config_keys import ConfigError
+from tclint.files import expanded, is_dir
 
 FOLDER_NAMES: Final = ("site-packages", "dist-packages")
 LAYOUTS: Final = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "Lib/site-packages")
+_MOST_DIGITS: Final = 10
 METADATA: Final = (".dist-info", ".egg-info")
 
 
 def installed_torch(root: Path, environment: str) -> tuple[tuple[int, int], str] | None:
     """The torch installed for a project, else beside tclint, and where; None when there is none."""
-    beside = root / Path(environment).expanduser() if environment else root / ".venv"
+    beside = root / expanded(environment) if environment else root / ".venv"
     places = ((_folders_of(beside), f"in {beside.name}"), (sys.path, "beside tclint"))
     for folders, where in places:
         version = installed_release("torch", folders)
@@ -48,7 +50,10 @@ def installed_release(distribution: str, folders: Iterable[str | Path]) -> tuple
 def _release(version: str) -> tuple[int, int] | None:
     major, _, rest = version.partition(".")
     minor = rest.partition(".")[0]
-    return (int(major), int(minor)) if major.isdecimal() and minor.isdecimal() else None
+    numbers = (major, minor)
+    if not all(number.isdecimal() and len(number) < _MOST_DIGITS for number in numbers):
+        return None
+    return int(major), int(minor)
 
 
 def package_folders(root: Path, environment: str, named_by: str) -> tuple[Path, ...]:
@@ -60,7 +65,7 @@ def package_folders(root: Path, environment: str, named_by: str) -> tuple[Path, 
         ConfigError: the configured environment holds no packages.
     """
     if environment:
-        place = root / Path(environment).expanduser()
+        place = root / expanded(environment)
         folders = _folders_of(place)
         if not folders:
             raise ConfigError(
@@ -75,5 +80,7 @@ def package_folders(root: Path, environment: str, named_by: str) -> tuple[Path, 
 def _folders_of(environment: Path) -> tuple[Path, ...]:
     if environment.name in FOLDER_NAMES and environment.is_dir():
         return (environment,)
+    if not is_dir(environment):
+        return ()
     found = [folder for layout in LAYOUTS for folder in sorted(environment.glob(layout))]
     return tuple({folder.resolve(): folder for folder in found})  # lib64 may be lib

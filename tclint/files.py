@@ -43,6 +43,26 @@ def version_of(path: str | Path) -> Version | None:
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
+def exists(path: str | Path) -> bool:
+    """Whether there is something; nothing has a name that is too long, or one with a NUL."""
+    return os.path.exists(path)  # noqa: PTH110 (a `Path` raises)
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether there is such a file, as :func:`exists` says."""
+    return os.path.isfile(path)  # noqa: PTH113 (a `Path` raises)
+
+
+def is_dir(path: str | Path) -> bool:
+    """Whether there is such a folder, as :func:`exists` says."""
+    return os.path.isdir(path)  # noqa: PTH112 (a `Path` raises)
+
+
+def expanded(path: str) -> str:
+    """The path with the user's folder for ``~``, where there is such a user."""
+    return os.path.expanduser(path)  # noqa: PTH111 (a `Path` raises)
+
+
 class TooLargeError(OSError):
     """A file has more bytes than it has any reason to have."""
 
@@ -52,21 +72,27 @@ def read_bytes(path: str | Path, largest: int = LARGEST_TEXT) -> bytes:
 
     Raises:
         TooLargeError: it has more than ``largest`` bytes.
-        OSError: it cannot be read, or is no regular file.
+        OSError: it cannot be read, or is no regular file, or nothing can have that name.
     """
-    _require_regular(os.stat(path), path)  # noqa: PTH116 (to open a device can do something)
+    try:
+        status = os.stat(path)  # noqa: PTH116 (to open a device can do something)
+    except ValueError as error:  # a NUL, or half of a character
+        raise OSError(EINVAL, "no file can have that name", str(path)) from error
+    _require_regular(status, path)
     return _content(os.open(path, _READ), path, largest)
 
 
-def read_text(path: str | Path, largest: int = LARGEST_TEXT) -> str:
+def read_text(path: str | Path, largest: int = LARGEST_TEXT, errors: str = "strict") -> str:
     """The content of a regular file that is UTF-8; all its lines end with a newline.
+
+    ``errors`` says what becomes of other bytes, as in ``bytes.decode``.
 
     Raises:
         TooLargeError: it has more than ``largest`` bytes.
-        OSError: it cannot be read, or is no regular file.
+        OSError: it cannot be read, or is no regular file, or nothing can have that name.
         UnicodeDecodeError: it is not UTF-8.
     """
-    text = read_bytes(path, largest).decode("utf-8")
+    text = read_bytes(path, largest).decode("utf-8", errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -198,9 +198,9 @@ BROKEN: tuple[tuple[Callable[[dict[str, Any]], object], str], ...] = (
     (replaced(lines=[{}]), "not a report of tclint run"),
     (replaced(lines=3), "not a report of tclint run"),
     (replaced(texts=[]), "not a report of tclint run"),
-    (lambda data: data["lines"][0].update(row=1e400), "not a report of tclint run"),
+    (lambda data: data["lines"][0].update(row=1e400), "not JSON: Infinity is no number"),
     (lambda data: data["lines"][0]["ms"].update(value=-1), "not a report of tclint run"),
-    (lambda data: data["lines"][0]["ms"].update(value=float("nan")), "not a report of tclint run"),
+    (lambda data: data["lines"][0]["ms"].update(value=float("nan")), "not JSON: NaN is no"),
     (lambda data: data["ranks"][0]["step_ms"].update(value=1e99), "not a report of tclint run"),
 )
 

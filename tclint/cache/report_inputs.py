@@ -101,7 +101,9 @@ class Recorder:
     def _above(self) -> list[str]:
         """The folders around what was named, up to the root."""
         named = [path.absolute() for path in self._sources.named]
-        above = chain.from_iterable(path.parents for path in (*named, *map(Path.resolve, named)))
+        above = chain.from_iterable(
+            path.parents for path in (*named, *map(Path, map(os.path.realpath, named)))
+        )
         return [*map(str, dict.fromkeys(above))]
 
 

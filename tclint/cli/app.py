@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
@@ -14,6 +13,7 @@ from tclint import __version__
 from tclint.cli.options import Grouped
 from tclint.cli.terminal import fail, prepare_streams
 from tclint.errors import UserError
+from tclint.files import exists
 from tclint.printable import printable
 
 COMMANDS = {
@@ -87,7 +87,7 @@ def meant(args: Sequence[str]) -> str:
     name, rest = args[0], args[1:]
     if name in _ELSEWHERE:
         return f"Write `{_ELSEWHERE[name]}`."
-    if Path(name).exists():
+    if exists(name):
         return f"Write `{shlex.join(['tclint', 'check', name, *rest])}`."
     return ""
 

@@ -16,11 +16,12 @@ def clean(
     from tclint.cli.configuration import Overrides, configure
     from tclint.cli.execution import cache_folder
     from tclint.cli.terminal import fail, note
+    from tclint.files import exists
     from tclint.source.errors import reason
 
     settings = configure(Overrides(entries=config or (), isolated=isolated), Path.cwd())
     folder = cache_folder(settings, cache_dir)
-    if not folder.exists():
+    if not exists(folder):
         removed = False
     else:
         try:

@@ -20,6 +20,7 @@ from tclint.config import (
     with_overrides,
 )
 from tclint.config_keys import nearest
+from tclint.files import is_file
 from tclint.lint.gathering import with_known_codes
 from tclint.lint.registry import known_rules
 from tclint.lint.selection import selected_rules
@@ -119,7 +120,7 @@ def _base(overrides: Overrides, start: Path, file: str | None) -> Config:
 
 
 def _is_file(entry: str) -> bool:
-    return "=" not in entry or Path(entry).is_file()
+    return "=" not in entry or is_file(entry)
 
 
 def _entry(entry: str) -> dict[str, Any]:

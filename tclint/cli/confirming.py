@@ -23,6 +23,7 @@ from tclint.cli.terminal import fail
 from tclint.cli.verifying import orderly_end, require_torch
 from tclint.confirm.confirm import Plan, confirm
 from tclint.confirm.trials import Fixer
+from tclint.files import exists
 from tclint.report.fixes.outcome import Ground, Outcome, Status
 from tclint.verify.arms import Options
 from tclint.verify.errors import TargetError
@@ -44,8 +45,8 @@ def run_confirmed(
     if STDIN in arguments:
         fail("`-` (standard input) cannot be verified: --verify needs files that can be imported")
     require_torch()
-    paths = [path for path in arguments if path.exists()]
-    targets = [str(path) for path in arguments if not path.exists()]
+    paths = [path for path in arguments if exists(path)]
+    targets = [str(path) for path in arguments if not exists(path)]
     inputs = without_notebooks(gather(paths, overrides, None))
     try:
         jobs = jobs_for(targets, inputs.config, options)

@@ -9,6 +9,7 @@ from pathlib import Path
 from tclint.cli.exits import CLEAN
 from tclint.cli.inputs import Inputs
 from tclint.cli.terminal import fail, write
+from tclint.files import is_file
 from tclint.lint.verdicts import Verdict
 from tclint.lint.why import Answer, why
 from tclint.printable import json_text, visible
@@ -18,7 +19,7 @@ from tclint.report.view import absolute
 from tclint.semantics.readable import readable
 from tclint.semantics.whereabouts import Way, place_text
 
-_PLACE = re.compile(r"(?P<file>.+?):(?P<row>\d+)(?::(?P<column>\d+))?")
+_PLACE = re.compile(r"(?P<file>.+?):(?P<row>\d{1,9})(?::(?P<column>\d{1,9}))?")
 MOST_WAYS = 5
 
 
@@ -37,7 +38,7 @@ def parse_place(text: str) -> Place:
     if found is None or int(found["row"]) < 1:
         fail(f"--explain-types: expected FILE:LINE or FILE:LINE:COL, got {text!r}")
     file = Path(found["file"])
-    if not file.is_file():
+    if not is_file(file):
         fail(f"{file}: no such file")
     return Place(file, int(found["row"]), int(found["column"] or 0))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tclint.cli.terminal import fail
+from tclint.files import read_text
 
 if TYPE_CHECKING:
     from tclint.review.secret import Secret
@@ -88,7 +89,7 @@ def serve(
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text("utf-8")
+        return read_text(file)
     except (OSError, UnicodeDecodeError) as error:
         fail(f"cannot read {file}: {error}")
 

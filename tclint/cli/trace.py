@@ -9,6 +9,7 @@ import typer
 
 from tclint.cli.run import Format
 from tclint.cli.terminal import fail, write
+from tclint.files import exists
 
 
 def trace(
@@ -40,7 +41,7 @@ def trace(
 
     if output_file is not None:
         require_report("--output-file", output_file)
-    if not path.exists():
+    if not exists(path):
         fail(f"{path}: no such file or folder")
     try:
         reading = read_folder(path) if path.is_dir() else Reading(())

@@ -9,6 +9,7 @@ from pathlib import Path
 from tclint.confirm.confirm import Plan as Trial
 from tclint.confirm.confirm import Show, confirm
 from tclint.confirm.trials import Fixer
+from tclint.files import read_bytes
 from tclint.fix.results import NO_REMEDIES, FixedFile, FixKey
 from tclint.fleet.config import Arm, Fleet, FleetError
 from tclint.fleet.environment import package_file
@@ -126,4 +127,4 @@ def _parts(outcome: Outcome, fixer: Fixer) -> Sequence[Part]:
 
 
 def _content(file: FixedFile) -> bytes:
-    return encoded(NewText(file.path, file.after, file.encoding), file.path.read_bytes)
+    return encoded(NewText(file.path, file.after, file.encoding), lambda: read_bytes(file.path))

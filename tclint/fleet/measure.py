@@ -11,6 +11,7 @@ from math import inf
 from pathlib import Path
 
 from tclint.config import Config, load_config
+from tclint.files import read_bytes
 from tclint.fleet.units import (
     BREAKS,
     FAILED,
@@ -60,7 +61,7 @@ def measure(unit: Unit) -> Measured:
 def digest_file(path: Path) -> str:
     """A digest of a file's content; empty for one that cannot be read."""
     try:
-        return blake2b(path.read_bytes(), digest_size=16).hexdigest()
+        return blake2b(read_bytes(path), digest_size=16).hexdigest()
     except OSError:
         return ""
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from tclint.cache.identity import code_files
 from tclint.config import Config, effective, load_config
+from tclint.files import expanded
 from tclint.fleet.config import Arm, Fleet, FleetError
 from tclint.fleet.environment import Environment, ask_environment, package_file
 from tclint.fleet.measure import digest_file
@@ -237,7 +238,7 @@ def _python(python: str, root: Path) -> str:
     """An interpreter's path as it can be run from anywhere; one without a slash is searched."""
     if not python or ("/" not in python and "\\" not in python):
         return python
-    return str(root / Path(python).expanduser())
+    return str(root / expanded(python))
 
 
 def _tclint() -> str:

@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from tclint import __version__
+from tclint.files import is_file
 from tclint.fleet.config import FleetError
 from tclint.fleet.plan import Plan
 from tclint.fleet.units import BreakLine, CodeFile, Measured, ModeSpeed, Unit
+from tclint.json_text import parse_json
 from tclint.printable import visible
 from tclint.records import record
 
@@ -26,6 +28,8 @@ APPLICATION: Final = 0x74636C66
 """What SQLite's header says of a file of ours: the letters ``tclf``."""
 VERSION: Final = 1
 """The version of the schema below, which the header says too."""
+_LARGEST_CODE = 1 << 26
+"""Bytes of the names and digests of the files that one unit loads."""
 _WAIT_SECONDS: Final = 5.0
 _MAGIC: Final = b"SQLite format 3\0"
 _SCHEMA: Final = """
@@ -289,7 +293,7 @@ def open_store(path: Path, *, create: bool = False) -> Iterator[Store]:
     Raises:
         FleetError: it cannot be opened or read, is not ours, or of another version.
     """
-    if not create and not path.is_file():
+    if not create and not is_file(path):
         raise FleetError(f"{path}: there is no store; `tclint fleet run` makes one")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -302,7 +306,7 @@ def open_store(path: Path, *, create: bool = False) -> Iterator[Store]:
             yield Store(database)
     except sqlite3.Error as error:
         raise FleetError(f"{path}: {_in_words(error)}") from error
-    except zlib.error as error:
+    except (zlib.error, ValueError) as error:
         raise FleetError(f"{path}: {_damaged(error)}") from error
 
 
@@ -435,7 +439,7 @@ def _packed(code: Sequence[CodeFile]) -> tuple[str, bytes]:
 
 
 def _unpacked(packed: bytes) -> tuple[CodeFile, ...]:
-    found = json.loads(zlib.decompress(packed))
+    found = parse_json(zlib.decompressobj().decompress(packed, _LARGEST_CODE))
     return tuple(CodeFile(path, digest) for path, digest in found.items())
 
 

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tclint.files import read_bytes
 from tclint.fleet.catalogue import load_catalogue
 from tclint.fleet.config import Fleet, FleetError, Source
 from tclint.printable import visible
@@ -119,7 +120,7 @@ class _UnreadableError(Exception):
 def _factories_in(path: Path) -> Iterator[str]:
     """Functions of a module that can be called without arguments."""
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = ast.parse(read_bytes(path))
     except OSError as error:
         raise _UnreadableError(f"cannot be read: {reason(error)}") from error
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from tclint.files import read_bytes
 from tclint.git.run import Call, GitError, ask, in_repository
 from tclint.records import record
 from tclint.scratch import scratch
@@ -42,7 +43,7 @@ def require_committed(folder: Path, files: Sequence[Path]) -> None:
     here = in_repository(folder)
     for file in files:
         mode, name = _entry(here, file)
-        now = ask(here, "hash-object", "--no-filters", "--stdin", stdin=file.read_bytes())
+        now = ask(here, "hash-object", "--no-filters", "--stdin", stdin=read_bytes(file))
         if not mode.startswith("100") or now.decode("ascii").strip() != name:
             raise GitError(f"{file} differs from what was committed: commit it, or restore it")
 

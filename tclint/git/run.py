@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from tclint.errors import UserError
+from tclint.files import exists
 from tclint.records import record
 from tclint.scratch import scratch
 from tclint.source.errors import reason
@@ -78,7 +79,7 @@ def in_repository(folder: Path, extra: Mapping[str, str] | None = None) -> Call:
     in it; the nearest ``.git`` is it.
     """
     here = Path(os.path.realpath(folder))
-    top = next((each for each in (here, *here.parents) if (each / ".git").exists()), here)
+    top = next((each for each in (here, *here.parents) if exists(each / ".git")), here)
     return Call(top, {**environment(), **(extra or {})})
 
 

@@ -14,7 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.errors import UserError
-from tclint.files import read_text
+from tclint.files import exists, read_text
+from tclint.json_text import parse_json
 from tclint.records import record
 from tclint.source.errors import SourceError, reason
 from tclint.source.write import write_text
@@ -69,12 +70,12 @@ def read_baseline(file: Path) -> Baseline:
         BaselineError: it cannot be read, or is none.
     """
     try:
-        data = json.loads(read_text(file, LARGEST))
+        data = parse_json(read_text(file, LARGEST))
     except FileNotFoundError as error:
         raise BaselineError(f"{file}: no such baseline; --update-baseline writes it") from error
     except OSError as error:
         raise BaselineError(f"{file}: cannot read: {reason(error)}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BaselineError(f"{file}: not a baseline: {error}; {_WAY_OUT}") from error
     if not isinstance(data, dict) or data.get("version") != VERSION:
         raise BaselineError(f"{file}: not a baseline of version {VERSION}; {_WAY_OUT}")
@@ -99,7 +100,7 @@ def compare(run: Run, baseline: Baseline, checked: Iterable[Path]) -> Compared:
     stale = tuple(
         entry
         for entry, number in sorted(left.items())
-        if number > 0 and (entry.path in seen or not (folder / entry.path).exists())
+        if number > 0 and (entry.path in seen or not exists(folder / entry.path))
     )
     known = len(run.results) - len(fresh)
     return Compared(replace(run, results=tuple(fresh)), known, stale)
@@ -112,7 +113,7 @@ def updated(run: Run, baseline: Baseline, checked: Iterable[Path]) -> Baseline:
     kept = {
         entry: number
         for entry, number in baseline.entries.items()
-        if entry.path not in seen and (folder / entry.path).exists()
+        if entry.path not in seen and exists(folder / entry.path)
     }
     found = Counter(entry_of(result, baseline.file) for result in run.results)
     return Baseline(baseline.file, kept | found)

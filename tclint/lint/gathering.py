@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tclint.config import Config, check_codes, names_codes, with_codes
 from tclint.config_nested import Nesting, Read, nested_configs
+from tclint.files import is_dir
 from tclint.lint.options import check_options
 from tclint.lint.registry import codes_by_name, known_rules
 from tclint.records import record
@@ -35,7 +36,7 @@ def gather_files(paths: Sequence[Path], read: Read, *, alone: bool) -> Gathered:
         ConfigError: one cannot be read or says something it must not.
     """
     start = _start(paths)
-    named = {path for path in paths if not path.is_dir()}
+    named = {path for path in paths if not is_dir(path)}
     config = replace(read(start), partial=bool(named))
     found = discover(paths, config)
     nesting = Nesting(config)
@@ -62,7 +63,7 @@ def with_known_codes(config: Config, written: Config) -> Config:
 
 def _start(paths: Sequence[Path]) -> Path:
     """The folder that all paths share: the configuration is looked for there and above."""
-    folders = [p if p.is_dir() else p.parent for p in paths]
+    folders = [p if is_dir(p) else p.parent for p in paths]
     try:
         return Path(os.path.commonpath(map(os.path.realpath, folders)))
     except ValueError:  # the paths are on different drives

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 
+from tclint.files import read_text
+from tclint.json_text import parse_json
 from tclint.pytest_plugin.limits import NAMES, Counts
 from tclint.records import record
 from tclint.source.write import write_text
@@ -35,7 +37,7 @@ def read_budget(path: Path) -> Budget:
     if not path.exists():
         return Budget()
     try:
-        tests = json.loads(path.read_text(encoding="utf-8"))["tests"]
+        tests = parse_json(read_text(path))["tests"]
         return Budget({name: Counts.from_dict(counts) for name, counts in tests.items()})
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BudgetError(

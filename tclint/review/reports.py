@@ -6,13 +6,13 @@ says is text like any other.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from tclint.errors import UserError
-
-_MAX_BYTES: Final = 16 * 1024 * 1024
+from tclint.files import read_bytes
+from tclint.json_text import parse_json
+from tclint.source.errors import reason
 
 
 class ReportError(UserError):
@@ -26,13 +26,11 @@ def read_report(file: Path, command: str, key: str) -> dict[str, Any]:
         ReportError: the file cannot be read or is something else.
     """
     try:
-        with file.open("rb") as stream:
-            text = stream.read(_MAX_BYTES + 1)
-        report = json.loads(text) if len(text) <= _MAX_BYTES else None
+        report = parse_json(read_bytes(file))
     except OSError as error:
-        raise ReportError(f"{file}: cannot read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
-        raise ReportError(f"{file}: not JSON") from error
+        raise ReportError(f"{file}: cannot read: {reason(error)}") from error
+    except ValueError as error:
+        raise ReportError(f"{file}: not JSON: {error}") from error
     if not isinstance(report, dict) or not isinstance(report.get(key), list):
         raise ReportError(f"{file}: not a report of {command}: no `{key}`")
     return report

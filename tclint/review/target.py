@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
+from tclint.files import read_bytes
+from tclint.json_text import parse_json
 from tclint.records import record
 from tclint.review.forge import Forge
 from tclint.review.secret import Secret
+from tclint.source.errors import reason
 
 
 class TargetError(Exception):
@@ -79,9 +80,9 @@ def _event(environ: Mapping[str, str]) -> dict[str, Any]:
     if not path:
         return {}
     try:
-        event = json.loads(Path(path).read_text("utf-8"))
+        event = parse_json(read_bytes(path))
     except OSError as error:
-        raise TargetError(f"GITHUB_EVENT_PATH: cannot read: {error.strerror}") from error
+        raise TargetError(f"GITHUB_EVENT_PATH: cannot read: {reason(error)}") from error
     except ValueError as error:
         raise TargetError("GITHUB_EVENT_PATH: not JSON") from error
     return event if isinstance(event, dict) else {}

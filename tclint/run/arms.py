@@ -8,13 +8,14 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from tclint.files import read_text
 from tclint.fix.results import FixRun
 from tclint.records import record
 from tclint.run.events import Kind, events_of
 from tclint.run.intervals import Interval, of_median
 from tclint.run.launch import Settings, launch
 from tclint.run.price import quiet_steps
-from tclint.run.read import read_folder, training
+from tclint.run.read import LARGEST, read_folder, training
 from tclint.run.recorded import Loss, Recorded
 
 ROUNDS = 2
@@ -118,7 +119,7 @@ def _round(command: Sequence[str], folder: Path, settings: Settings) -> Recorded
 
 
 def _last_line(folder: Path) -> str:
-    text = (folder / "output.txt").read_text(encoding="utf-8", errors="replace").strip()
+    text = read_text(folder / "output.txt", LARGEST, "replace").strip()
     return f"its last line: {text.splitlines()[-1]}" if text else "it printed nothing"
 
 

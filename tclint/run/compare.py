@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tclint.errors import UserError
+from tclint.files import read_text
+from tclint.json_text import parse_json
 from tclint.records import record
 from tclint.report.rounded import rounded
 from tclint.run.intervals import Interval
+from tclint.source.errors import reason
 
+LARGEST = 1 << 28
+"""Bytes of a report."""
 _HAPPENED = "graph-break", "recompile", "host-sync", "runs-eagerly"
 
 
@@ -93,13 +97,13 @@ def _named(word: str, found: Sequence[Happened], told: Told, root: Path) -> Iter
 
 def _read(file: Path) -> Told:
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = parse_json(read_text(file, LARGEST))
         ranks, lines = data["ranks"], data["lines"]
         step = _interval(ranks[0]["step_ms"]) if ranks and ranks[0]["steps"] else None
         return _told(step, lines)
     except OSError as error:
-        raise UserError(f"{file}: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{file}: {reason(error)}") from error
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise UserError(f"{file}: not a report of `tclint run --output-format json`") from error
 
 

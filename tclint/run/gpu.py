@@ -88,14 +88,14 @@ class Activity:
         return max(0.0, step - self.busy / self.steps)
 
 
-def backward_waits(file: Path) -> tuple[int, ...]:
+def backward_waits(folder: Path, name: str) -> tuple[int, ...]:
     """The numbers that autograd gave to what waited for the GPU in a backward, in order.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: it is no such trace.
     """
-    return numbered_waits(read_spans(file))
+    return numbered_waits(read_spans(folder, name))
 
 
 def numbered_waits(events: Sequence[Event]) -> tuple[int, ...]:

@@ -18,7 +18,7 @@ def with_forward_lines(one: Recorded, folder: Path) -> tuple[Recorded, list[str]
     if one.gradients is None or not one.syncs:
         return one, []
     try:
-        waits = backward_waits(folder / one.gradients.file)
+        waits = backward_waits(folder, one.gradients.file)
     except (OSError, ValueError) as error:
         return one, [f"the profiler's trace of a backward cannot be read: {error}"]
     told = tuple(_told(syncs, one.gradients, waits) for syncs in one.syncs)

@@ -16,6 +16,7 @@ from enum import Enum
 from functools import cached_property
 from pathlib import Path
 
+from tclint.files import read_bytes
 from tclint.records import record
 from tclint.run.events import libraries_of
 from tclint.run.recorded import Place, Recorded, Samples
@@ -261,8 +262,8 @@ class _File:
     @cached_property
     def _tree(self) -> ast.Module:
         try:
-            return ast.parse(self._path.read_bytes())
-        except (OSError, SyntaxError, ValueError):
+            return ast.parse(read_bytes(self._path))
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.Module([], [])
 
     @cached_property

@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TypeVar
 
+from tclint.files import is_file
 from tclint.run.read import Reading
 from tclint.run.recorded import Place, Recorded, Samples, Syncs
 
 _Stacks = TypeVar("_Stacks", Samples, Syncs)
-_NAMED = re.compile(r'File "(.+?)", line')
+_NAMED = re.compile(r'File "([^"\n]+)", line')
 
 
 def moved(reading: Reading, root: Path) -> Reading:
@@ -25,7 +26,7 @@ def moved(reading: Reading, root: Path) -> Reading:
     """
     places = {}
     for name in dict.fromkeys(name for one in reading.processes for name in _names(one)):
-        found = None if Path(name).exists() else _below(root, name)
+        found = None if is_file(name) else _below(root, name)
         if found is not None:
             places[name] = str(found)
     return renamed(reading, places) if places else reading
@@ -57,7 +58,7 @@ def _below(root: Path, name: str) -> Path | None:
     parts = pure.parts[1:] if pure.is_absolute() else pure.parts
     for first in range(len(parts)):
         path = root.joinpath(*parts[first:])
-        if os.pardir not in parts and path.is_file():
+        if os.pardir not in parts and is_file(path):
             return path
     return None
 

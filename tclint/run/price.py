@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tclint.diagnostics import Effect
+from tclint.files import read_bytes
 from tclint.records import record
 from tclint.run.events import Kind, frames, libraries_of
 from tclint.run.gpu import Activity
@@ -236,8 +237,8 @@ def _places(line: Line) -> Iterator[Key]:
 def _loops(file: Path) -> dict[int, int]:
     """The first row of each loop of a file, and its last."""
     try:
-        tree = ast.parse(file.read_bytes())
-    except (OSError, SyntaxError, ValueError):
+        tree = ast.parse(read_bytes(file))
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     return {
         node.lineno: node.end_lineno or node.lineno

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -11,12 +10,24 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
+from tclint.files import read_text
+from tclint.json_text import parse_json
 from tclint.records import record
-from tclint.run.recorded import KINDS, Process, Recorded
+from tclint.run.recorded import (
+    KINDS,
+    Gradients,
+    Loss,
+    Process,
+    Recorded,
+    Samples,
+    Syncs,
+)
 from tclint.verify.wire import WireError, rebuild
 
 _PATTERN = "process-*.jsonl"
-_LOST = re.compile(r"lost-(\d+)-(\d+)")
+_LOST = re.compile(r"lost-(\d{1,9})-(\d{1,9})")
+LARGEST = 1 << 30
+"""Bytes of what one process recorded."""
 _LISTS = {
     "break": "breaks",
     "compiled": "compiled",
@@ -80,10 +91,10 @@ def read_process(file: Path) -> tuple[Recorded | None, int]:
     """One process, and how many of its lines were damaged."""
     kept: dict[str, list[Any]] = defaultdict(list)
     damaged = 0
-    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+    for line in read_text(file, LARGEST, "replace").splitlines():
         try:
             kind, entry = _entry(line)
-        except (ValueError, RecursionError):
+        except ValueError:
             damaged += 1
         else:
             kept[kind].append(entry)
@@ -101,11 +112,38 @@ def _single(kept: dict[str, list[Any]]) -> Iterator[tuple[str, list[Any]]]:
 
 
 def _entry(line: str) -> tuple[str, Any]:
-    data = json.loads(line)
-    if not isinstance(data, dict) or data.get("kind") not in KINDS:
+    data = parse_json(line) if line.startswith("{") else None
+    kind = data.pop("kind", None) if isinstance(data, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
         raise WireError("no line of the recorder's")
-    kind = data.pop("kind")
-    return kind, rebuild(KINDS[kind], data)
+    entry: Any = rebuild(KINDS[kind], data)
+    _require_meaning(entry)
+    return kind, entry
+
+
+def _require_meaning(entry: object) -> None:
+    """Make sure that the stacks which an entry numbers are in it, and that a loss is a number."""
+    match entry:
+        case Samples(hits=hits, stacks=stacks):
+            numbers = [number for _, number in hits]
+        case Syncs(events=events, backward=backward, stacks=stacks):
+            numbers = [*backward, *(number for _, number in events)]
+        case Gradients(numbers=pairs, stacks=stacks):
+            numbers = [number for _, number in pairs]
+        case Loss(value=value):
+            numbers, stacks = [], ()
+            _require_number(value)
+        case _:
+            return
+    if not all(0 <= number < len(stacks) for number in numbers):
+        raise WireError("it names a stack that it does not have")
+
+
+def _require_number(text: str) -> None:
+    try:
+        float.fromhex(text)
+    except OverflowError as error:
+        raise WireError("no number is that large") from error
 
 
 def training(reading: Reading) -> tuple[Recorded, ...]:

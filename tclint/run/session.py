@@ -223,7 +223,7 @@ def _traced(one: Recorded, folder: Path) -> tuple[Activity | None, Switches | No
     """What the last trace tells of the GPU and of compiled graphs, or why it tells nothing."""
     for profile in reversed(one.profiles):
         try:
-            spans = read_spans(folder / profile.file)
+            spans = read_spans(folder, profile.file)
         except (OSError, ValueError) as error:
             return None, None, [f"the profiler's trace cannot be read: {error}"]
         steps = max(1, profile.last - profile.first + 1)

@@ -3,35 +3,54 @@
 from __future__ import annotations
 
 import gzip
-import json
+import io
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tclint.files import TooLargeError, read_bytes
+from tclint.json_text import parse_json
+
 Event = Mapping[str, Any]
 """A span of a trace, as JSON has it: times in microseconds."""
 REGION = "Torch-Compiled Region"
 GRADIENT = "autograd::engine::evaluate_function"
+LARGEST = 1 << 31
+"""Bytes of a trace, unpacked."""
 MICRO = 1e3
 """Microseconds of a millisecond."""
 _NOTED = "user_annotation"
 _STEPPED = "Optimizer.step#"
 
 
-def read_spans(file: Path) -> list[Event]:
-    """The spans of a trace, plain or packed.
+def read_spans(folder: Path, name: str) -> list[Event]:
+    """The spans of a trace in a recording's folder, plain or packed.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: it is no such trace.
     """
-    text = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-    data = json.loads(text)
+    if Path(name).name != name:
+        raise ValueError(f"{name!r} is no file of the recording")
+    text = read_bytes(folder / name, LARGEST)
+    data = parse_json(_unpacked(text) if name.endswith(".gz") else text)
     found = data.get("traceEvents") if isinstance(data, dict) else None
     if not isinstance(found, list):
         raise ValueError("not a trace of the profiler")
     return [event for event in found if _is_span(event)]
+
+
+def _unpacked(packed: bytes) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as stream:
+            text = stream.read(LARGEST + 1)
+    except (EOFError, zlib.error) as error:
+        raise ValueError(f"it cannot be unpacked: {error}") from error
+    if len(text) > LARGEST:
+        raise TooLargeError(f"it is over the limit of {LARGEST >> 20:,} MB")
+    return text
 
 
 def steps_in(events: Sequence[Event], steps: int) -> int:
@@ -75,5 +94,15 @@ def _is_span(event: Any) -> bool:
         isinstance(event, dict)
         and event.get("ph") == "X"
         and all(isinstance(event.get(key), int | float) for key in ("ts", "dur"))
-        and "name" in event
+        and isinstance(event.get("name"), str)
+        and isinstance(event.get("cat", ""), str)
+        and isinstance(event.get("tid", ""), int | str)
+        and _is_about(event.get("args", {}))
+    )
+
+
+def _is_about(arguments: Any) -> bool:
+    numbers = ("Sequence number", "correlation")
+    return isinstance(arguments, dict) and all(
+        isinstance(arguments.get(name, 0), int) for name in numbers
     )

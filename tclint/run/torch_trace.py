@@ -5,29 +5,30 @@ Both may come from another machine. There are no steps and no prices in them.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from tclint.files import read_text
+from tclint.json_text import parse_json
 from tclint.records import record
-from tclint.run.read import Reading, Source
+from tclint.run.read import LARGEST, Reading, Source
 from tclint.run.recorded import BreakText, Compiled, CudagraphSkip, Process, Recorded
 
 _HEAD = re.compile(
-    r"^[VDIWEC]\d{4} (?:\d\d:\d\d:\d\d\.\d+) (?P<pid>\d+) (?P<source>\S+?):\d+\] (?P<rest>.*)$"
+    r"^[VDIWEC]\d{4} (?:\d\d:\d\d:\d\d\.\d+) (?P<pid>\d{1,9}) (?P<source>\S+?):\d+\] (?P<rest>.*)$"
 )
-_RANK = re.compile(r"^\[rank(?P<rank>\d+)\]:\s?")
+_RANK = re.compile(r"^\[rank(?P<rank>\d{1,9})\]:\s?")
 _LOGGED = re.compile(r"^(?:\[(?P<id>\d+/\d+)(?:_\d+)?\] )?\[__(?P<artifact>\w+)\] ?(?P<text>.*)$")
-_RECOMPILED = re.compile(r"Recompiling function (\S+) in (.+):(\d+)$")
+_RECOMPILED = re.compile(r"Recompiling function (\S+) in (.+):(\d{1,9})$")
 _FAILED_GUARD = re.compile(r"^\s*- (\d+/\d+: .*)$")
-_LIBRARIES = re.compile(r'File "(.*?(?:site|dist)-packages)[/\\]')
+# Up to the next quote: to the end of the line from each of many beginnings would take for ever.
+_LIBRARIES = re.compile(r'File "([^"\n]*?(?:site|dist)-packages)[/\\]')
 _BREAK = "dynamo_graph_break_reason"
 _LOGS = "*dedicated_log_torch_trace*.log"
 _OPENINGS = ("Graph break", "Recompiling function")
-_LONGEST = 1 << 30
 
 
 @record(frozen=True)
@@ -68,9 +69,7 @@ def read_torch(path: Path) -> Reading:
 
 
 def _read_file(file: Path, number: int) -> Iterator[Recorded]:
-    if file.stat().st_size > _LONGEST:
-        raise ValueError(f"{file.name}: larger than a GiB")
-    text = file.read_text(encoding="utf-8", errors="replace")
+    text = read_text(file, LARGEST, "replace")
     libraries = tuple(dict.fromkeys(_LIBRARIES.findall(text)))
     entries = [*_entries(text.split("\n"))]
     if entries:
@@ -175,8 +174,8 @@ def _head(line: str) -> tuple[int, int | None, Mapping[str, Any]] | None:
     if found is None or not found["rest"].startswith("{"):
         return None
     try:
-        data = json.loads(found["rest"])
-    except (ValueError, RecursionError):
+        data = parse_json(found["rest"])
+    except ValueError:
         return None
     if not isinstance(data, dict):
         return None
@@ -223,7 +222,7 @@ def _breaks(entries: Iterable[_Logged]) -> Iterator[BreakText]:
 
 def _recompiles(entries: Iterable[_Logged]) -> Iterator[Compiled]:
     for one in entries:
-        place = _RECOMPILED.search(one.text[0]) if one.artifact == "recompiles" else None
+        place = _RECOMPILED.match(one.text[0]) if one.artifact == "recompiles" else None
         if place is not None:
             guards = (found[1] for found in map(_FAILED_GUARD.match, one.text) if found)
             reason = next(guards, "?")

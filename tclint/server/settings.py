@@ -10,6 +10,7 @@ from typing import Any, Final
 from tclint.config import Config, ConfigError, with_overrides
 from tclint.config_keys import nearest
 from tclint.diagnostics import Worth
+from tclint.files import expanded
 from tclint.records import record
 
 SECTION: Final = "tclint"
@@ -55,7 +56,7 @@ class Settings:
         """The configuration file that the client names."""
         if not isinstance(self.configuration, str) or not self.configuration:
             return None
-        return root / Path(self.configuration).expanduser()
+        return root / expanded(self.configuration)
 
 
 def _with_hints(config: Config) -> Config:

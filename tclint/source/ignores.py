@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from tclint.files import read_bytes
+from tclint.files import exists, read_bytes
 from tclint.records import record
 from tclint.source.patterns import Patterns, compile_patterns
 
@@ -28,7 +28,7 @@ class Ignores:
         A folder that was named is wanted, so patterns that ignore it or a folder above it are
         left out. Without a repository only the folders walked themselves speak.
         """
-        repository = next((p for p in (folder, *folder.parents) if (p / REPOSITORY).exists()), None)
+        repository = next((p for p in (folder, *folder.parents) if exists(p / REPOSITORY)), None)
         if repository is None:
             return cls()
         ignores = cls()._with(repository, repository / EXCLUDE)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tclint.diagnostics import Position, Span
+from tclint.json_text import parse_json
 from tclint.records import record
 from tclint.regexes import regex
 from tclint.source.errors import SourceError
@@ -52,16 +53,14 @@ def decode_notebook(path: Path, data: bytes) -> SourceFile:
     """
     try:
         raw = data.decode("utf-8")
-        notebook = json.loads(raw)
+        notebook = parse_json(raw, numbers=False)
     except UnicodeDecodeError as error:
         raise SourceError(path, f"not UTF-8, as notebooks must be (byte {error.start})") from error
     except json.JSONDecodeError as error:
         place = Position(error.lineno, error.colno)
         raise SourceError(path, f"not a notebook: {error.msg}", Span(place, place)) from error
-    except RecursionError as error:
-        raise SourceError(path, "not a notebook: too deeply nested") from error
-    except ValueError as error:  # Python reads no number of thousands of digits
-        raise SourceError(path, "not a notebook: a number is too long") from error
+    except ValueError as error:
+        raise SourceError(path, f"not a notebook: {error}") from error
     if not _is_notebook(notebook):
         raise SourceError(path, "not a notebook: no list of `cells`, as notebooks have since v4")
     cells = _python_cells(raw, notebook) if _is_python(notebook) else []
@@ -80,7 +79,7 @@ def edits_of(data: bytes, text: str) -> list[tuple[int, int, str]]:
     after = _split(text)
     return [
         edit
-        for cell, code in _python_cells(raw, json.loads(raw))
+        for cell, code in _python_cells(raw, parse_json(raw, numbers=False))
         if (new := after.get(cell.number, _ended(code))) != _ended(code)
         for edit in _edits(raw, cell, _as_ended(shown(new), cell.code))
     ]
@@ -97,7 +96,7 @@ def json_rows(data: bytes) -> dict[int, int]:
     rows: dict[int, int] = {}
     begins = [*accumulate((len(line) + 1 for line in raw.split("\n")), initial=0)]
     row = 0
-    for cell, code in _python_cells(raw, json.loads(raw)):
+    for cell, code in _python_cells(raw, parse_json(raw, numbers=False)):
         row += 1
         for number in range(code.count("\n") + (not code.endswith("\n"))):
             row += 1

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from tclint.files import LARGEST_TEXT, read_bytes
 from tclint.records import record
 from tclint.regexes import regex
 from tclint.scratch import locked
@@ -25,6 +26,8 @@ from tclint.source.errors import SourceError, reason
 _BESIDE: Final = ".tclint-"
 _OLD: Final = ".old"
 _LEFT: Final = regex(rf"{re.escape(_BESIDE)}[a-z0-9_]{{8}}(?:{re.escape(_OLD)})?")
+_LARGEST: Final = 2 * LARGEST_TEXT
+"""Bytes of a file that is written: a fix may make one of the largest longer."""
 _ABANDONED: Final = 3_600
 """Seconds after which what was not written to its end counts as left, where locks do not tell."""
 
@@ -125,8 +128,8 @@ class _Swap:
         before = self.new.before
         if before is None:
             return
-        data = self.target.read_bytes()
-        if data != self.beside.read_bytes() and not _holds(data, before, self.new):
+        data = read_bytes(self.target, _LARGEST)
+        if data != read_bytes(self.beside, _LARGEST) and not _holds(data, before, self.new):
             message = "not written: the file has changed in the meantime; run tclint again"
             raise SourceError(self.new.path, message)
 
@@ -150,7 +153,7 @@ class _Swap:
 
 
 def _prepare(new: NewText, target: Path) -> _Swap:
-    data = encoded(new, target.read_bytes)
+    data = encoded(new, lambda: read_bytes(target, _LARGEST))
     _require_faithful(new.path, target, new.encoding)
     has_other_names = target.stat().st_nlink > 1
     return _Swap(new, target, _write_beside(target, data), has_other_names)
@@ -183,7 +186,7 @@ def _require_faithful(path: Path, target: Path, encoding: str) -> None:
     """Refuse encodings that would change bytes nobody edited: several spellings of one text."""
     if codecs.lookup(encoding).name in {"utf-8", "utf-8-sig", "ascii", "iso8859-1"}:
         return
-    before = target.read_bytes()
+    before = read_bytes(target, _LARGEST)
     try:
         faithful = before.decode(encoding).encode(encoding) == before
     except UnicodeError:

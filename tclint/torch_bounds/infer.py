@@ -10,6 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final, TypeVar
 
+from tclint.files import exists, is_file
 from tclint.records import record
 from tclint.torch_bounds.conda_yaml import environment
 from tclint.torch_bounds.locks import LOCKS, locked
@@ -112,7 +113,7 @@ class _Search:
         return [statement(file, Kind.INSTALLED, read.all)] if read.all else []
 
     def _read(self, file: Path, read: Callable[[Path], list[_Found]]) -> list[_Found]:
-        if not file.is_file():
+        if not is_file(file):
             return []
         self.files[str(file)] = None
         try:
@@ -229,14 +230,14 @@ def _folders(root: Path, top: Path | None) -> list[Path]:
     if top is not None:
         return above[: above.index(top.resolve()) + 1]
     for number, folder in enumerate(above):
-        if (folder / _REPOSITORY).exists():
+        if exists(folder / _REPOSITORY):
             return above[: number + 1]
     without = [*takewhile(lambda folder: not _has_metadata(folder), above)]
     return above[: len(without) + 1] if len(without) < len(above) else [root]
 
 
 def _has_metadata(folder: Path) -> bool:
-    return any((folder / name).is_file() for name in METADATA)
+    return any(is_file(folder / name) for name in METADATA)
 
 
 def _shown(file: Path) -> str:

@@ -5,12 +5,12 @@ They have megabytes, most of them about other packages. So they are searched, no
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from tclint.json_text import parse_json
 from tclint.regexes import regex
 from tclint.torch_bounds.releases import BoundsError, Version, minor_version
 from tclint.torch_bounds.text import read_bytes, table
@@ -52,8 +52,8 @@ def _yaml(data: bytes) -> Iterator[str]:
 
 def _pipenv(data: bytes) -> Iterator[str]:
     try:
-        locked = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        locked = parse_json(data, numbers=False)
+    except ValueError as error:
         raise BoundsError(f"not valid JSON: {error}") from error
     for group in ("default", "develop"):
         version = table(locked, group, "torch").get("version")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tclint.files import is_file
 from tclint.toml_text import parse_toml
 from tclint.torch_bounds.releases import BoundsError
 from tclint.torch_bounds.requirements_txt import listed
@@ -92,7 +93,7 @@ def _from_files(entry: Any, folder: Path) -> list[Requirement]:
     said = entry.get("file", ()) if isinstance(entry, dict) else ()
     names = [said] if isinstance(said, str) else said
     paths = [folder / name for name in names if isinstance(name, str)]
-    return [each for path in paths if path.is_file() for each in listed(path).all]
+    return [each for path in paths if is_file(path) for each in listed(path).all]
 
 
 def _poetry(data: dict[str, Any]) -> Lists:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from packaging.specifiers import SpecifierSet
 
@@ -20,6 +21,8 @@ KNOWN: Final = tuple(
     (major, minor) for major, last in _LAST_OF.items() for minor in range(last + 1)
 )
 """All releases that there have been, the oldest first."""
+MOST_DIGITS: Final = 20
+"""Digits of one number of a version; a date with its time has 14."""
 _PATCHES: Final = range(10)
 _FAR: Final = ("0.0", "9999")
 
@@ -31,7 +34,7 @@ class BoundsError(Exception):
 class Allowed:
     """The releases that one statement about torch allows: those of any of its alternatives."""
 
-    def __init__(self, text: str, alternatives: Iterable[str]) -> None:
+    def __init__(self, text: str, alternatives: Sequence[str]) -> None:
         """``text`` is the statement for people; ``alternatives`` are specifiers as in PEP 440.
 
         Raises:
@@ -40,6 +43,8 @@ class Allowed:
         from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
         self.text = text
+        for each in alternatives:
+            require_numbers(each)
         try:
             self._sets = [SpecifierSet(each, prereleases=True) for each in alternatives]
         except InvalidSpecifier as error:
@@ -82,6 +87,17 @@ def shown(version: Version) -> str:
     return f"{version[0]}.{version[1]}"
 
 
+def require_numbers(text: str) -> None:
+    """Make sure that the numbers of a version, or of a requirement, can be read.
+
+    Raises:
+        BoundsError: one is longer than that of any release; Python refuses thousands of digits.
+    """
+    digits = max(map(len, re.findall(r"\d+", text)), default=0)
+    if digits > MOST_DIGITS:
+        raise BoundsError(f"`{text[:MOST_DIGITS]}...` has a number of {digits:,} digits")
+
+
 def minor_version(text: str) -> Version:
     """The major and minor number of a version that somebody wrote.
 
@@ -91,6 +107,7 @@ def minor_version(text: str) -> Version:
     from packaging.version import InvalidVersion
     from packaging.version import Version as Parsed
 
+    require_numbers(text)
     try:
         release = Parsed(text).release
     except InvalidVersion as error:

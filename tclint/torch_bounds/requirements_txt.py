@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from tclint.files import is_file
 from tclint.records import record
 from tclint.regexes import regex
 from tclint.torch_bounds.releases import BoundsError
@@ -57,7 +58,7 @@ def listed(file: Path) -> Listed:
             if "://" in named:
                 continue
             path = current.parent / named
-            if not path.is_file():
+            if not is_file(path):
                 raise BoundsError(f"{where}line {number}: there is no file {named}")
             pending.append((path, constraints if "c" in include["option"][:3] else found))
     return Listed(tuple(needed), tuple(constraints), tuple(files))

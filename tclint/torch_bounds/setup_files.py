@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from tclint.torch_bounds.releases import BoundsError
+from tclint.files import is_file
+from tclint.torch_bounds.releases import MOST_DIGITS, BoundsError
 from tclint.torch_bounds.requirements_txt import listed
 from tclint.torch_bounds.statements import Kind, Requirement, Statement, requirements, statement
 from tclint.torch_bounds.text import names_torch, read_text
@@ -45,7 +46,7 @@ def _of_value(said: str, folder: Path) -> list[Requirement]:
     if said.strip().startswith("file:"):
         names = said.strip().removeprefix("file:").split(",")
         paths = [folder / name.strip() for name in names]
-        return [each for path in paths if path.is_file() for each in listed(path).all]
+        return [each for path in paths if is_file(path) for each in listed(path).all]
     return requirements(re.sub(r"(^|\s)#.*", "", line) for line in said.splitlines())
 
 
@@ -107,7 +108,8 @@ def _numbers(node: ast.expr) -> list[int]:
             return [value for value in values if isinstance(value, int)] if whole else []
         case ast.Constant(value=str(text)) | ast.Call(args=[ast.Constant(value=str(text))]):
             pieces = text.split(".")
-            return [int(piece) for piece in pieces] if all(map(str.isdecimal, pieces)) else []
+            whole = all(piece.isdecimal() and len(piece) <= MOST_DIGITS for piece in pieces)
+            return [int(piece) for piece in pieces] if whole else []
     return []
 
 

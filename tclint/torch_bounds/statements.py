@@ -10,7 +10,7 @@ from typing import Final
 
 from tclint.records import record
 from tclint.regexes import regex
-from tclint.torch_bounds.releases import Allowed, BoundsError
+from tclint.torch_bounds.releases import Allowed, BoundsError, require_numbers
 
 IS_TORCH: Final = regex(r"\s*torch(?![\w.-]*[\w-])", re.IGNORECASE)
 """Begins a requirement of torch, and of no package whose name goes on."""
@@ -100,6 +100,7 @@ def requirement(text: str) -> Requirement | None:
     from packaging.requirements import InvalidRequirement
     from packaging.requirements import Requirement as Parsed
 
+    require_numbers(text.partition(";")[0].partition("@")[0])
     try:
         parsed = Parsed(text)
     except InvalidRequirement as error:
@@ -175,6 +176,7 @@ def _from_poetry(text: str) -> str:
     text = text.strip()
     if text == "*":
         return ""
+    require_numbers(text)
     for pattern, kept in ((_CARET, _caret_kept), (_TILDE, lambda numbers: min(len(numbers), 2))):
         match = pattern.fullmatch(text)
         if match is not None:

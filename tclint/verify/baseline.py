@@ -9,6 +9,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from tclint.files import read_text
+from tclint.json_text import parse_json
 from tclint.records import record
 from tclint.verify.budgets import recompile_count
 from tclint.verify.errors import TargetError
@@ -34,7 +36,7 @@ def read_baseline(path: Path) -> Baseline:
     if not path.exists():
         return {}
     try:
-        data: Any = json.loads(path.read_text("utf-8"))
+        data: Any = parse_json(read_text(path))
         targets = data["targets"]
         return {
             name: Known(dict(entry["breaks"]), int(entry["recompiles"]))

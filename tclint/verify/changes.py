@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tclint.files import read_text
 from tclint.fix.diff import diff_of
 from tclint.verify.arms import Side
 from tclint.verify.results import Arm
@@ -33,6 +34,6 @@ def _text(side: Side, path: Path) -> str | None:
     if str(path) in side.overlay:
         return side.overlay[str(path)]
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except (OSError, UnicodeDecodeError):
         return None

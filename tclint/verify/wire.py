@@ -80,6 +80,8 @@ def _value(hint: Any, value: Any, where: str) -> Any:
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return _record(hint, value, where)
     if origin is tuple and isinstance(value, list):
+        if inner[-1] is not Ellipsis and len(value) != len(inner):
+            raise WireError(f"{where} has {len(value)} parts, not {len(inner)}")
         return tuple(_value(inner[0], item, f"{where}[{n}]") for n, item in enumerate(value))
     if origin is dict and isinstance(value, dict):
         return {key: _value(inner[1], item, f"{where}[{key!r}]") for key, item in value.items()}

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tclint.files import read_text
 from tclint.report.as_html import prose
 from tclint.report.origin import origin
 from tclint.report.project import NAME
@@ -156,7 +157,7 @@ def _measured(one: Ranked, root: Path, ablation: Ablation | None) -> str:
 def _source(line: Line) -> Iterator[tuple[int, str, bool]]:
     """The lines around one, each with its number, and whether it is the one."""
     try:
-        rows = Path(line.filename).read_text(encoding="utf-8", errors="replace").splitlines()
+        rows = read_text(line.filename, errors="replace").splitlines()
     except OSError:
         return
     first = max(1, line.row - _AROUND)

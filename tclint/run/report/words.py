@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tclint.diagnostics import Applicability
+from tclint.files import read_text
 from tclint.fix.results import AppliedFix
 from tclint.report.rounded import rounded
 from tclint.run.ablate import Measured
@@ -184,7 +185,7 @@ def event_words(event: Event) -> str:
 def code(line: Line) -> str:
     """What is written at a line."""
     try:
-        rows = Path(line.filename).read_text(encoding="utf-8", errors="replace").splitlines()
+        rows = read_text(line.filename, errors="replace").splitlines()
     except OSError:
         return "?"
     return rows[line.row - 1].strip() if 0 < line.row <= len(rows) else "?"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
+from tclint.files import read_bytes
 from tclint.report.rounded import rounded
 from tclint.verify.events import Break
 from tclint.verify.report.charts import Bar, Mark, Stack, bars, stacks, timeline
@@ -117,6 +118,6 @@ def _of(report: TargetReport, arm: Arm) -> str:
 
 def _rows(path: Path) -> int:
     try:
-        return path.read_bytes().count(b"\n")
+        return read_bytes(path).count(b"\n")
     except OSError:
         return 1
