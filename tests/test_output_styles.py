@@ -280,8 +280,7 @@ def test_message_names_what_the_place_makes_worse(tmp_path: Path) -> None:
     (result,) = check_files([path], config(tmp_path, "guard")).results
     assert result.diagnostic.gb_ids == ("GB0059", "GB7000")
     assert result.diagnostic.message == (
-        "`print` breaks the graph inside a loop, so all of `f` runs eagerly, and the CPU waits "
-        "for the tensor that it shows"
+        "`print` breaks the graph in a loop: the function runs eagerly, and the CPU waits"
     )
 
 

@@ -234,7 +234,7 @@ def test_what_keeps_a_finding_from_being_shown_is_told(
     code = f"import torch\n\n\n@torch.compile\ndef f(x):\n    return {line}\n"
     answer = about(tmp_path, "return", code, replace(Config(tmp_path), **config))  # type: ignore[arg-type]
     [verdict] = [one for one in answer.verdicts if one.code == "TCL101"]
-    assert verdict.message == "`x.item()` reads a tensor on the host"
+    assert verdict.message == "`x.item()` reads a tensor on the host: the graph breaks"
     assert verdict.silent == silent
 
 

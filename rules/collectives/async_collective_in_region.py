@@ -36,8 +36,7 @@ class AsyncCollectiveInRegion(Rule[Call]):
             return None
         waits = _waits_for(event, event.site.statement)
         return Finding(
-            f"`{name}` breaks the graph because of `async_op=True`; without it, Inductor "
-            "overlaps it with other work",
+            f"`{name}` breaks the graph because of `async_op=True`",
             fix=_repair(event, waits),
             related=tuple(waits or ()),
         )

@@ -41,9 +41,9 @@ class CollectiveInRegion(Rule[Call]):
         told = measured(f"{PACKAGE}{name}", target)
         raises = not found.gb_ids and target >= _RAISING_SINCE
         if raises:
-            message = f"Compiling `{name}` raises an internal error of Dynamo; {found.advice}"
+            message = f"Compiling `{name}` raises an internal error of Dynamo"
         else:
-            message = f"`{name}` breaks the graph; {found.advice}"
+            message = f"`{name}` breaks the graph"
         return Finding(
             message,
             fix=Advice(f"no equivalent of `{name}` compiles; {found.advice}"),

@@ -39,7 +39,7 @@ class CompilePerCall(Rule[CompileCall]):
         else:
             return None
         return Finding(
-            f"torch.compile wraps `{site.text(event.call.args[0])}` again {where}: {way_out}",
+            f"torch.compile wraps `{site.text(event.call.args[0])}` again {where}",
             fix=Advice(f"tclint cannot tell where to keep the compiled function: {way_out}"),
             confidence=Confidence.HIGH,
         )

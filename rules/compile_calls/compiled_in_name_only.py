@@ -103,8 +103,7 @@ def _methods_alone(event: CompileCall) -> Finding | None:
     if uses.kinds <= {_Use.NEUTRAL, _Use.METHOD} and uses.method is not None:
         shown = _called(site, uses.method)
         return Finding(
-            f"`{name}` is compiled, but only its methods are called: `{shown}` runs the original "
-            "eagerly",
+            f"`{name}` is compiled, but its methods are not: `{shown}` runs eagerly",
             fix=_what_to_compile(),
             confidence=confidence,
             related=(uses.method,),
@@ -112,8 +111,7 @@ def _methods_alone(event: CompileCall) -> Finding | None:
     original = _call_of_original(event, name)
     if uses.kinds == {_Use.NEUTRAL} and original is not None:
         return Finding(
-            f"`{name}` is compiled and never called: `{site.text(original)}` runs the original "
-            "eagerly",
+            f"`{name}` is compiled and never called: `{site.text(original)}` runs eagerly",
             fix=Advice(f"call `{name}` where the compiled model is meant to run"),
             confidence=confidence,
             related=(original,),
@@ -145,8 +143,8 @@ def _methods_of_attribute(event: CompileCall) -> Finding | None:
         return None
     first = min((m for m in methods if isinstance(m, ast.Call)), key=lambda made: made.lineno)
     return Finding(
-        f"`self.{name}` is compiled, but only its methods are called: `{_called(site, first)}` "
-        "runs the original eagerly",
+        f"`self.{name}` is compiled, but its methods are not: `{_called(site, first)}` runs "
+        "eagerly",
         fix=_what_to_compile(),
         confidence=Confidence.MEDIUM,
         related=(first,),
@@ -218,8 +216,8 @@ def _forward_alone(event: CompileCall, name: str) -> Finding | None:
     if uses.method is None:
         return None
     return Finding(
-        f"`{name}` is compiled in place, which changes `{name}(...)` alone: "
-        f"`{_called(site, uses.method)}` runs eagerly",
+        f"`{_called(site, uses.method)}` runs eagerly: compiling in place changes `{name}(...)` "
+        "alone",
         fix=Advice(f"call `{name}(...)`, which also runs its hooks"),
         confidence=Confidence.HIGH if site.function is not None else Confidence.MEDIUM,
         related=(uses.method,),
@@ -239,8 +237,7 @@ def _own_call(event: CompileCall) -> Finding | None:
             case ast.Attribute(attr="_call_impl" | "_wrapped_call_impl" | "_compiled_call_impl"):
                 return None
     return Finding(
-        f"`compile()` compiles what `torch.nn.Module` calls, and `{own.qualname}` is called "
-        "instead: it runs eagerly",
+        f"`{own.qualname}` replaces the call that `compile()` compiles: it runs eagerly",
         fix=Advice("use `torch.compile(model)`, which compiles the `__call__` that is there"),
         confidence=Confidence.HIGH,
     )
@@ -254,8 +251,7 @@ def _of_layers(event: CompileCall) -> Finding | None:
     if not wrapper.args or not _is_of_layers(event.site, wrapper.args[0]):
         return None
     return Finding(
-        "Nothing is compiled: Dynamo traces neither `DistributedDataParallel` nor the layers of "
-        "torch that it calls",
+        "Nothing is compiled: Dynamo traces neither `DistributedDataParallel` nor torch's layers",
         fix=Advice(
             "compile the module before it is wrapped; that changes the names in the state dict"
         ),

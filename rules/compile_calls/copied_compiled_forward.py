@@ -50,8 +50,8 @@ class CopiedCompiledForward(Rule[CompileCall]):
         if copied is None:
             return None
         return Finding(
-            f"`{site.text(copied)}` copies the compiled `{method}`, too: the copy computes with "
-            f"the weights of `{model}`",
+            f"`{site.text(copied)}` copies the compiled `{method}`, which computes with the first "
+            "weights",
             fix=Advice(f"copy the model first, or compile it in place with `{model}.compile()`"),
             node=copied,
             confidence=Confidence.HIGH,

@@ -36,7 +36,7 @@ class DynamoOptimize(Rule[NameUsed]):
         if not worth_saying(event, moved):
             return None
         return Finding(
-            "`torch._dynamo.optimize` is the private predecessor of `torch.compile`",
+            "`torch._dynamo.optimize` is private, and may go: `torch.compile` replaced it",
             fix=_repair(event, event.call),
             node=event.call,
             confidence=Confidence.MEDIUM,

@@ -28,8 +28,7 @@ class ModeWithOptions(Rule[CompileCall]):
         if not (given(event, "mode") and given(event, "options")):
             return None
         return Finding(
-            "torch.compile raises when it gets both `mode` and `options`: a mode is a set of "
-            "options, so spell it out among them",
+            "torch.compile raises when it gets both `mode` and `options`",
             fix=Decline("tclint cannot tell which of the two is meant"),
             confidence=Confidence.HIGH,
         )

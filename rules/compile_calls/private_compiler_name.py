@@ -26,11 +26,12 @@ class PrivateCompilerName(Rule[NameUsed]):
         moved = COMPILER_NAMES.get(event.name)
         if moved is None or not moved.same or not worth_saying(event, moved):
             return None
-        why = "is deprecated and warns" if moved.warns else "is private"
+        why = "is deprecated and warns" if moved.warns else "is private, and may go"
         return Finding(
-            f"`{event.name}` {why}: `{moved.new}` is its public name",
+            f"`{event.name}` {why}",
             fix=use_public_name(event, moved),
             confidence=_confidence(event.name, warns=moved.warns),
+            instead=f"Use `{moved.new}`",
         )
 
 

@@ -38,19 +38,19 @@ class UnknownCompileBackend(Rule[CompileCall]):
         if backend is None or backend in known | FROM_PACKAGES or _registers(event):
             return None
         node = event.keywords.get("backend")
-        lead = f'"{backend}" is not a backend of {version_of(event)}, so torch.compile raises'
         if backend in FUSERS | OTHERS_REMOVED:
             meant: Nearest | None = Nearest("inductor", clear=backend in FUSERS)
-            ending = "; it was removed, and Inductor does its job"
+            ending = ""
         else:
             close = nearest(backend, known)
             meant = close if close and close.clear else None
-            ending = f"; {meant.question}" if meant else " unless a package registers it"
+            ending = "" if meant else " unless a package registers it"
         return Finding(
-            f"{lead}{ending}",
+            f'"{backend}" is not a backend of {version_of(event)}: torch.compile raises{ending}',
             fix=rename(event, node, meant),
             node=node,
             confidence=Confidence.HIGH if meant else Confidence.LOW,
+            instead=f'Use "{meant.name}"' if meant else "",
         )
 
 

@@ -31,17 +31,13 @@ class UnknownCompileMode(Rule[CompileCall]):
             return None
         node = event.keywords.get("mode")
         suggestion = meant_mode(mode, known)
-        clear = suggestion is not None and suggestion.clear
-        question = (
-            f", so torch.compile raises; {suggestion.question}"
-            if suggestion and clear
-            else f"; use {_listed(known)}"
-        )
+        names = f'"{suggestion.name}"' if suggestion and suggestion.clear else _listed(known)
         return Finding(
-            f'"{mode}" is no mode of {version_of(event)}{question}',
+            f'"{mode}" is no mode of {version_of(event)}, so torch.compile raises',
             fix=rename(event, node, suggestion),
             node=node,
             confidence=Confidence.HIGH,
+            instead=f"Use {names}",
         )
 
 

@@ -36,13 +36,13 @@ class UnknownInductorOption(Rule[CompileCall]):
             if written.replace("-", "_") in known or written in TAKEN_BY_COMPILE:
                 continue
             suggestion = nearest(written, known)
-            ending = f"; {suggestion.question}" if suggestion and suggestion.clear else ""
+            clear = suggestion is not None and suggestion.clear
             return Finding(
-                f'"{written}" is not an Inductor option of {version_of(event)}, so torch.compile '
-                f"raises{ending}",
+                f'"{written}" is no Inductor option of {version_of(event)}: torch.compile raises',
                 fix=rename(event, key, suggestion),
                 node=key,
                 confidence=Confidence.HIGH,
+                instead=f'Use "{suggestion.name}"' if suggestion and clear else "",
             )
         return None
 

@@ -42,9 +42,8 @@ class UnknownCompilerSetting(Rule[NameUsed]):
             return _younger(event)
         close = nearest(name, (k for k in known if not k.startswith("_")))
         clear = close is not None and close.clear
-        ending = f"; {close.question}" if close and clear else ""
         return Finding(
-            f"`{module}` has no `{name}` in torch {shown(version)}: this raises{ending}",
+            f"`{module}` has no `{name}` in torch {shown(version)}: this raises",
             fix=_repair(event, close)
             if close and clear
             else Decline("no setting has a similar name"),

@@ -39,8 +39,7 @@ class UnusedCompileResult(Rule[CompileCall]):
             return None
         way_out = f"return it, or use `{model.id}.compile()`"
         return Finding(
-            f"The compiled `{model.id}` is never used: code that holds `{model.id}` runs it "
-            "eagerly",
+            f"The compiled `{model.id}` is never used: the original runs eagerly",
             fix=Advice(f"{way_out}, which compiles in place"),
             confidence=Confidence.HIGH,
         )

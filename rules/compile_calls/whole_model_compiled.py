@@ -46,9 +46,8 @@ class WholeModelCompiled(Rule[CompileCall]):
         if deepest is None or deepest.count < self.option(event, "minimum-blocks"):
             return None
         return Finding(
-            f"`{model.name.rpartition('.')[2]}` is compiled as a whole: each of its "
-            f"{deepest.count} `{deepest.block}`s is compiled again; compile the block, and it "
-            "is compiled once",
+            f"`{model.name.rpartition('.')[2]}` is compiled whole: each of its "
+            f"{deepest.count} `{deepest.block}`s is compiled again",
             fix=_repair(event, deepest),
             confidence=Confidence.MEDIUM,
         )

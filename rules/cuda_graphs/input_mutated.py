@@ -46,7 +46,6 @@ class InputMutatedUnderCudaGraphs(Rule[Call]):
         if not isinstance(source, ast.Name) or not is_input(site, source):
             return None
         return Finding(
-            f"`{source.id}` is an input that is modified in place: torch skips the CUDA graphs "
-            f'that `mode="{region.mode}"` asks for',
+            f'`{source.id}` is modified in place: `mode="{region.mode}"` records no CUDA graph',
             confidence=Confidence.MEDIUM if event.owner.assumed else None,
         )

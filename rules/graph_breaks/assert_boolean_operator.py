@@ -8,6 +8,7 @@ from tclint.semantics.events import TensorAssert
 
 from ..lib.facts.conditions import goes_on_after_tensor
 from ..lib.rewrite.tensor_assert import repair_assert
+from ..lib.wording import consequence
 
 
 class AssertBooleanOperator(Rule[TensorAssert]):
@@ -29,7 +30,7 @@ class AssertBooleanOperator(Rule[TensorAssert]):
         if not goes_on_after_tensor(site, test):
             return None
         return Finding(
-            "Python's operators call `bool()` on a tensor before the assert does",
+            f"Python's operators read a tensor before the assert does{consequence(site)}",
             repair_assert(site, event.statement),
             test,
         )

@@ -11,6 +11,7 @@ from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.facts.conditions import HOST_FUNCTIONS, host_reads, is_plain
 from ..lib.rewrite.tensor_assert import repair_assert
+from ..lib.wording import consequence
 
 
 class AssertHostRead(Rule[TensorAssert]):
@@ -33,7 +34,7 @@ class AssertHostRead(Rule[TensorAssert]):
             function = site.dotted(call.func) in HOST_FUNCTIONS
             if captured and not function:
                 continue
-            message = f"`{site.text(call)}` reads a tensor on the host"
+            message = f"`{site.text(call)}` reads a tensor on the host{consequence(site)}"
             ids = ("GB0033",) if function else ("GB0124",)
             return Finding(
                 message,

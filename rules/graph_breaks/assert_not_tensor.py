@@ -11,6 +11,7 @@ from tclint.semantics.lattice import tensor_in
 
 from ..lib.facts.conditions import goes_on_after_tensor, tail
 from ..lib.rewrite.tensor_assert import repair_assert
+from ..lib.wording import consequence
 
 
 class AssertNotTensor(Rule[TensorAssert]):
@@ -33,4 +34,6 @@ class AssertNotTensor(Rule[TensorAssert]):
         if tensor_in(site.value(negation.operand)) is None or goes_on_after_tensor(site, test):
             return None
         text, repair = site.text(negation.operand), repair_assert(site, event.statement)
-        return Finding(f"`not {text}` calls `bool()` on a tensor", repair, negation)
+        return Finding(
+            f"`not {text}` calls `bool()` on a tensor{consequence(site)}", repair, negation
+        )

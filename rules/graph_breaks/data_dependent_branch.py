@@ -34,13 +34,13 @@ from ..lib.rewrite.where import choose
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
 _BRANCHES = {
-    "if": "`if` branches on the value of",
-    "ternary": "A conditional expression branches on the value of",
+    "if": "`if` branches on",
+    "ternary": "An `if` expression reads",
     "and": "`and` calls `bool()` on",
     "or": "`or` calls `bool()` on",
     "not": "`not` calls `bool()` on",
-    "compare": "A chained comparison calls `bool()` on",
-    "match": "`case` branches on the value of",
+    "compare": "A chained comparison reads",
+    "match": "`case` branches on",
 }
 _OUTPUT: Final = (
     "put an `if` that is there only for output under `if not torch.compiler.is_compiling():`"
@@ -95,10 +95,10 @@ class DataDependentBranch(Rule[TensorBranch]):
         decided = decided_if(site, event.node)
         if decided is not None and is_guard(decided):
             return None
-        paths = " on some paths" if event.sometimes else ""
         negation = event.kind == "not"
         end = consequence(site, always=negation)
-        message = f"{_BRANCHES[event.kind]} the tensor `{short(site, test)}`{paths}"
+        tensor = "what may be a tensor," if event.sometimes else "the tensor"
+        message = f"{_BRANCHES[event.kind]} {tensor} `{short(site, test)}`"
         return Finding(
             message + end,
             _repair_branch(event, decided),

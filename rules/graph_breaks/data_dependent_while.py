@@ -43,9 +43,9 @@ class DataDependentWhile(Rule[TensorBranch]):
             return None
         if is_likely_number(site, test):
             return None
-        paths = " on some paths" if event.sometimes else ""
+        tensor = "what may be a tensor," if event.sometimes else "the tensor"
         end = consequence(site, around=site.statement)
         return Finding(
-            f"This `while` branches on the value of the tensor `{short(site, test)}`{paths}{end}",
+            f"`while` branches on {tensor} `{short(site, test)}`{end}",
             or_scalars_of_module(Advice(_WAY_OUT), site, test),
         )

@@ -58,8 +58,7 @@ class DrawnNumber(Rule[DrawnNumberNeeded]):
             return _never_found(event, first)
         captured = first.why in _CAPTURED and site.has_setting(SCALARS)
         return Finding(
-            f"`{short(site, first.use)}` is a tensor to Dynamo (`{event.function}`), but Python "
-            f"needs a number here{consequence(site)}",
+            f"Python needs the random number `{short(site, first.use)}`{consequence(site)}",
             Advice(_WAY_OUT),
             gb_ids=_IDS.get(first.why, ("GB0033",)),
             confidence=Confidence.LOW if captured else None,
@@ -71,8 +70,8 @@ class DrawnNumber(Rule[DrawnNumberNeeded]):
 def _never_found(event: DrawnNumberNeeded, asked: NumberNeeded) -> Finding:
     """Dynamo hashes what stands for the number: no break, but another answer than in eager code."""
     return Finding(
-        f"`{short(event.site, asked.use)}` is a tensor to Dynamo (`{event.function}`): in compiled "
-        "code it is equal to no member and no key",
+        f"The random number `{short(event.site, asked.use)}` equals no member and no key when "
+        "compiled",
         Advice(_WAY_OUT),
         effect=Effect.INVALID,
         gb_ids=(),

@@ -89,10 +89,10 @@ class DynamicShapeOp(Rule[DynamicShape]):
             site, site.statement
         )
         hatch, asked = _hatch(event)
-        what = f"the mask `{short(site, event.source)}`" if event.via == "mask" else ""
+        what = f"The mask `{short(site, event.source)}`" if event.via == "mask" else ""
         what = what or f"`{short(site, event.source)}`"
         return Finding(
-            f"The shape that {what} gives depends on the data{consequence(site)}",
+            f"{what} gives a data-dependent shape{consequence(site)}",
             _repair(event),
             gb_ids=loop_ids(site, event.gb_id),
             confidence=Confidence.LOW if unsure else None,

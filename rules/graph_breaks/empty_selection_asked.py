@@ -36,7 +36,7 @@ class EmptySelectionAsked(Rule[DynamicShape]):
             return None
         asked = test.statement.test
         return Finding(
-            f"`{short(site, asked)}` depends on how many elements are selected{consequence(site)}",
+            f"`{short(site, asked)}` asks how many elements are selected{consequence(site)}",
             ask_in_eager(site, test, names),
             node=asked,
             gb_ids=loop_ids(site, "GB0170"),

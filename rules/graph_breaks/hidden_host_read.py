@@ -32,11 +32,11 @@ from ..lib.wording import ON_SOME_PATHS, consequence, loop_ids, renumbered, shor
 _TRACED_IF_CAPTURED = frozenset({"number", "slice"})
 _NUMBERS = frozenset({"number", "slice", "index"})
 _WHAT: Final = {
-    "given": "A function passed as an argument reads `{}` in Python",
-    "number": "The tensor `{}` is used where torch needs a number",
-    "slice": "The tensor `{}` is used where a slice needs a number",
-    "index": "A Python sequence is indexed with the tensor `{}`",
-    "repeat": "A list is repeated as often as the tensor `{}` says",
+    "given": "The function that is passed reads `{}`",
+    "number": "The tensor `{}` is read as a number",
+    "slice": "A slice reads the tensor `{}`",
+    "index": "A list is indexed by the tensor `{}`",
+    "repeat": "A list is repeated by the tensor `{}`",
     "row": "The 0-d tensor `{}` is read as an index",
     "equal": "`{}` is read to return a `bool`",
     "allclose": "`{}` is read to return a `bool`",
@@ -46,8 +46,8 @@ _WHAT: Final = {
     "branch": "The data of `{}` is read",
 }
 _MAYBE: Final = {
-    "number": "`{}` may be a tensor where torch needs a number",
-    "slice": "`{}` may be a tensor where a slice needs a number",
+    "number": "`{}` may be a tensor, and is read as a number",
+    "slice": "`{}` may be a tensor, and a slice reads it",
 }
 """What is said of a tensor on some paths."""
 _WAY_OUT: Final = {

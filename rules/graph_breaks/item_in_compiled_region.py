@@ -17,7 +17,7 @@ from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.read_by_caller import read_by_caller
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.tensor_operator import tensor_operator
-from ..lib.wording import NUMBER_INSTEAD, short
+from ..lib.wording import NUMBER_INSTEAD, consequence, short
 
 
 class ItemInCompiledRegion(Rule[HostRead]):
@@ -36,7 +36,9 @@ class ItemInCompiledRegion(Rule[HostRead]):
         """Report the call unless it is traced or an outer rule judges the statement."""
         if event.via != "item" or is_captured(event):
             return None
-        message = f"`{event.site.text(event.node)}` reads a tensor on the host"
+        message = (
+            f"`{event.site.text(event.node)}` reads a tensor on the host{consequence(event.site)}"
+        )
         settings = settings_for(event)
         return Finding(
             message,

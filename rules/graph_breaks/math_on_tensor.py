@@ -14,6 +14,7 @@ from ..lib.rewrite.host_read import repair_read
 from ..lib.rewrite.proved import NO_TORCH
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.torch_equivalents import ERRORS, IN_TORCH, ROUNDING
+from ..lib.wording import consequence
 
 
 class MathOnTensor(Rule[HostRead]):
@@ -36,7 +37,7 @@ class MathOnTensor(Rule[HostRead]):
             return None
         assert isinstance(event.node, ast.Call)
         function = event.site.text(event.node.func)
-        message = f"`{function}` of a tensor computes on the host"
+        message = f"`{function}` reads a tensor on the host{consequence(event.site)}"
         fix = or_scalars_of_module(_repair(event, event.node, function), event.site, event.source)
         return Finding(message, fix, cedes_to=event.site.facts.output)
 

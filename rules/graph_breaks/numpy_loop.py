@@ -26,8 +26,8 @@ class NumpyLoop(Rule[Loop]):
         if counted(event.site, event) is None:
             return None
         return Finding(
-            f"The loop variable `{event.site.text(event.target)}` comes from `np.arange`: every "
-            "step traces array operations that `range` does not need",
+            f"`{event.site.text(event.target)}` comes from `np.arange`: every step traces array "
+            "operations",
             fix=use_range(event),
             confidence=Confidence.MEDIUM,
         )

@@ -10,7 +10,7 @@ from tclint.semantics.events import Loop
 from tclint.semantics.lattice import options
 from tclint.semantics.values import Iteration, NumpyScalar, Value
 
-from ..lib.rewrite.range_loop import counted, use_range
+from ..lib.rewrite.range_loop import use_range
 
 _LOOP = ("GB7000",)
 
@@ -30,22 +30,16 @@ class NumpyLoopVariable(Rule[Loop]):
         """Report numpy loops whose variable Python needs as a number."""
         if event.over != "numpy" or not event.breaking_uses:
             return None
-        site, use = event.site, event.breaking_uses[0]
-        variable, where = site.text(event.target), site.text(use)
+        site = event.site
+        variable = site.text(event.target)
         statement = isinstance(site.parent(event.iterable), ast.For)
-        cost = "the whole function runs eagerly" if statement else "the graph breaks"
-        needed = "" if variable == where else f" in `{where}`"
+        cost = "the function runs eagerly" if statement else "the graph breaks"
         return Finding(
-            f"The loop variable `{variable}` comes from {_source(event)} and is used as "
-            f"{_kind(event)}{needed}: {cost}",
+            f"`{variable}` is a number of numpy, and used as {_kind(event)}: {cost}",
             fix=use_range(event),
             gb_ids=_LOOP if statement else ("GB0033", "GB0059", "GB0170"),
             related=event.breaking_uses,
         )
-
-
-def _source(loop: Loop) -> str:
-    return "`np.arange`" if counted(loop.site, loop) is not None else "a numpy array"
 
 
 def _kind(loop: Loop) -> str:

@@ -22,7 +22,7 @@ from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.read_by_caller import read_by_caller
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.torch_equivalents import CUT, is_whole
-from ..lib.wording import NUMBER_INSTEAD, ON_SOME_PATHS, renumbered, short
+from ..lib.wording import NUMBER_INSTEAD, ON_SOME_PATHS, consequence, renumbered, short
 
 _IDS = dict.fromkeys(("float", "int", "bool", "contains"), ("GB0124",))
 _CAPTURED: Final = frozenset({"float", "int", "bool"})
@@ -51,7 +51,9 @@ class PythonNumberOfTensor(Rule[HostRead]):
         if is_captured(event) and event.via in _CAPTURED:
             return None
         reads = "may read" if event.sometimes else "reads"
-        message = f"`{event.site.text(event.node)}` {reads} a tensor on the host"
+        message = (
+            f"`{event.site.text(event.node)}` {reads} a tensor on the host{consequence(event.site)}"
+        )
         settings = settings_for(event) if event.via in _CAPTURED else ()
         return Finding(
             message,

@@ -56,7 +56,7 @@ class PythonReductionOverTensors(Rule[TensorBranch]):
             return None
         generator = isinstance(event.test, ast.GeneratorExp) and event.kind in ("any", "all")
         end = consequence(site, always=generator)
-        what = f"`{event.kind}` reads each tensor's value in `{short(site, event.test)}`"
+        what = f"`{event.kind}` reads each tensor in `{short(site, event.test)}`"
         if event.kind in ("max", "min"):
             given = " and ".join(f"`{k.arg}=`" for k in call.keywords if k.arg)
             what = f"`{event.kind}` with {given} is traced only for constants"

@@ -11,7 +11,7 @@ from tclint.semantics.events import HostRead
 from tclint.semantics.site import Site
 
 from ..lib.facts.texts import enclosing_text, is_handed_out
-from ..lib.wording import renumbered
+from ..lib.wording import consequence, renumbered
 
 _IDS = {"str": ("GB0059",), "repr": ("GB0569",)}
 
@@ -37,7 +37,7 @@ class TensorFormatted(Rule[HostRead]):
         if deferrable and is_handed_out(site, node):
             return None
         function = site.text(node.func) if isinstance(node, ast.Call) else "%"
-        message = f"`{site.text(event.source)}` is a tensor: it becomes a string on the host"
+        message = f"The tensor `{site.text(event.source)}` becomes a string{consequence(site)}"
         ids = _IDS.get(function, self.gb_ids)
         if deferrable:
             ids = (renumbered(site, "GB0156", (2, 12), "GB0088"),)

@@ -41,8 +41,8 @@ class TensorPassedTwice(Rule[Call]):
         if not again:
             return None
         return Finding(
-            f"`{short(site, again[0])}` is passed twice to `{short(site, event.call.func)}`, which "
-            f"Dynamo does not trace where an input needs a gradient{consequence(site)}",
+            f"`{short(site, again[0])}` is passed twice to `{short(site, event.call.func)}`"
+            f"{consequence(site)}",
             _repair(again),
             gb_ids=loop_ids(site, "GB6297"),
             confidence=at_most_medium(event),

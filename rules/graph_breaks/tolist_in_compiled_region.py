@@ -24,7 +24,7 @@ from ..lib.rewrite.first_item import first_list
 from ..lib.rewrite.grouped_rows import group_rows
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.range_loop import count_list
-from ..lib.wording import short
+from ..lib.wording import consequence, short
 
 _KEEP: Final = "Compute with {}, or make the list before the compiled call and pass it in"
 
@@ -51,7 +51,9 @@ class TolistInCompiledRegion(Rule[HostRead]):
             return None
         ids = {"int": ("GB0033",), None: self.gb_ids}.get(category, ("GB0109",))
         assert isinstance(event.node, ast.expr)
-        message = f"`{event.site.text(event.node)}` copies a tensor to the host"
+        message = (
+            f"`{event.site.text(event.node)}` copies a tensor to the host{consequence(event.site)}"
+        )
         lengths = category in ("int", None) and _are_lengths(event)
         return Finding(
             message,

@@ -16,7 +16,7 @@ from tclint.semantics.values import Function, Object, Tensor, Value
 
 from ..lib.facts.compiling import is_compiled_only
 from ..lib.facts.messages import formats_dynamically, literal_of, quoted
-from ..lib.wording import renumbered
+from ..lib.wording import consequence, renumbered
 
 _TENSOR_CHECKS = frozenset({"torch._check_tensor_all", "torch._check_tensor_all_with"})
 _WITH_TYPE = frozenset({"torch._check_with", "torch._check_tensor_all_with"})
@@ -92,7 +92,7 @@ def _of_other_exception(event: Call, message: ast.expr | None) -> Finding | None
         return None
     what = "an exception's class" if takes_class else "a message's function"
     return Finding(
-        f"`{event.function}` is given {what}, which an operator does not take as an argument",
+        f"`{event.function}` is given {what}{consequence(event.site)}",
         Decline(_ONLY_CHECK),
         gb_ids=("GB0055",),
         before=_MESSAGES_TRACED,
@@ -110,7 +110,7 @@ def _of_outside(event: Call, message: ast.expr) -> Finding | None:
     """A message that was not defined in compiled code: a function of the module, a method."""
     if _is_no_function(event.site, message):
         return Finding(
-            f"the message of `{event.function}` is not a function that the compiled code defines",
+            f"The message of `{event.function}` is no function{consequence(event.site)}",
             Advice(_DEFINE),
             gb_ids=("GB9840",),
             since=_MESSAGES_TRACED,
@@ -122,7 +122,7 @@ def _of_outside(event: Call, message: ast.expr) -> Finding | None:
         return None
     plain = isinstance(message, ast.Name) and not methods
     return Finding(
-        f"the message of `{event.function}` is a function from outside the compiled code",
+        f"The message of `{event.function}` comes from outside{consequence(event.site)}",
         Repair(_IN_PLACE, (Replace(message, "lambda: $message()", {"message": message}),))
         if plain and event.site.dotted(message)
         else Advice(_DEFINE),
@@ -150,7 +150,7 @@ def _of_message(event: Call, place: int, message: ast.Lambda) -> Finding | None:
     """A message that is made when the check runs."""
     if formats_dynamically(event.site, message):
         return Finding(
-            f"the message of `{event.function}` formats a value that is only known at run time",
+            f"The message of `{event.function}` formats a tensor{consequence(event.site)}",
             _check_literally(event.site, event.call, place),
             gb_ids=(renumbered(event.site, "GB0288", _MESSAGES_TRACED, "GB9158"),),
         )
@@ -158,14 +158,14 @@ def _of_message(event: Call, place: int, message: ast.Lambda) -> Finding | None:
     formatted = any(isinstance(node, ast.FormattedValue) for node in ast.walk(message))
     if held is not None:
         return Finding(
-            f"the message of `{event.function}` uses `{held.id}`, which is not a constant",
+            f"The message of `{event.function}` uses `{held.id}`{consequence(event.site)}",
             _check_literally(event.site, event.call, place) if formatted else Advice(_TAKE_OUT),
             gb_ids=(renumbered(event.site, "GB0055", _MESSAGES_TRACED, "GB9158"),),
             since=None if formatted else _MESSAGES_TRACED,
         )
     if formatted:
         return Finding(
-            f"the message of `{event.function}` is formatted",
+            f"The message of `{event.function}` is formatted{consequence(event.site)}",
             _check_literally(event.site, event.call, place),
             gb_ids=("GB0055",),
             before=_MESSAGES_TRACED,

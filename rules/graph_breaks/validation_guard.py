@@ -61,10 +61,9 @@ class ValidationGuard(Rule[TensorBranch]):
             or is_likely_number(site, test)
         ):
             return None
-        paths = " on some paths" if event.sometimes else ""
+        tensor = "what may be a tensor," if event.sometimes else "the tensor"
         return Finding(
-            f"This check branches on the value of the tensor `{short(site, test)}`{paths}"
-            f"{consequence(site)}",
+            f"This check branches on {tensor} `{short(site, test)}`{consequence(site)}",
             _assert_when_compiled(site, decided),
             gb_ids=loop_ids(site, "GB0170"),
             hatch=tensor_operator(site),

@@ -42,8 +42,7 @@ class LoaderWithoutWorkers(Rule[TrainingCall]):
         if not is_first_over(site, loop, loader, frozenset({called(event.call)})):
             return None
         return Finding(
-            "Without `num_workers` each batch is prepared between two steps, and the device has "
-            "nothing to do meanwhile",
+            "Without `num_workers` each batch is prepared between two steps: the device idles",
             Advice(
                 "pass `num_workers` and `persistent_workers=True`: the dataset and the collate "
                 "function have to be picklable where processes are spawned, and random numbers "

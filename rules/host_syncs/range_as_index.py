@@ -18,7 +18,7 @@ from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.torch_name import torch_name
 
-_COPIED = "is copied to the device on every call, and the CPU waits"
+_COPIED = "is copied to the device on every call: the CPU waits"
 _OF_ARRAYS = frozenset(("shape", "dtype", "device", "ndim", "size"))
 _RANGES = ("range", "numpy.arange")
 
@@ -43,7 +43,7 @@ class RangeAsIndex(Rule[TensorIndex]):
         varying = kind != "numpy" and _is_varying(site, node)
         if event.tensor.device == "cpu" and not varying:
             return None  # an index of a tensor on the host stays there
-        also = ", and each new length recompiles" if varying else ""
+        also = ", each length recompiles" if varying else ""
         return Finding(
             f"`{site.text(node)}` {_COPIED}{also}",
             fix=_use_arange(event, [node for node, _ in ranges]),

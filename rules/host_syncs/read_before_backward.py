@@ -72,8 +72,8 @@ class ReadBeforeBackward(Rule[TrainingCall]):
         read, *others = reads
         related = (*_reads_of(event.site, read, _output_names(event)), *others)
         return Finding(
-            f"`{_shown(event.site, read)}` makes the CPU wait for the forward pass, so the device "
-            "idles before the backward pass" + lines(related),
+            f"`{_shown(event.site, read)}` makes the CPU wait: the device idles before `backward`"
+            f"{lines(related)}",
             _repair(event, read),
             node=read,
             confidence=Confidence.MEDIUM,

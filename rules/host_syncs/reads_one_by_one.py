@@ -45,8 +45,7 @@ class ReadsOneByOne(Rule[TrainingCall]):
         ):
             return None
         return Finding(
-            f"{len(reads)} reads in every step, each with a wait: stack the tensors and read them "
-            "with one `.tolist()`, or less often",
+            f"The CPU waits for each of {len(reads)} reads in every step",
             _read_at_once(event.site, reads),
             confidence=Confidence.LOW,
             related=tuple(reads[1:]),

@@ -44,8 +44,8 @@ class UnpinnedBatch(Rule[TrainingCall]):
         if not is_first_over(site, loop, loader, _COPIES):
             return None
         return Finding(
-            f"`{site.text(call)}` copies from memory that is not pinned: the CPU waits, and the "
-            "copy takes several times as long",
+            f"`{site.text(call)}` copies from memory that is not pinned: the CPU waits for a slow "
+            "copy",
             Repair(
                 "Pin the memory, and copy without waiting",
                 (

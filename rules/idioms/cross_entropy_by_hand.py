@@ -47,7 +47,7 @@ class CrossEntropyByHand(Rule[Call]):
         if found is None:
             return None
         return Finding(
-            "This formula is a cross-entropy: `F.cross_entropy` takes two kernels for it",
+            "A cross-entropy by hand: a kernel for each operator; `F.cross_entropy` takes two",
             _repair(event, found),
             node=found.whole,
             confidence=Confidence.MEDIUM,

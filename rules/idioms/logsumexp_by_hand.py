@@ -44,7 +44,7 @@ class LogsumexpByHand(Rule[Call]):
         if _is_shifted(power.subject):
             return None
         return Finding(
-            "`exp` overflows before the logarithm is taken",
+            "`exp` overflows before the logarithm is taken: the result is inf",
             _repair(event, log.node, total, power.subject),
             confidence=Confidence.MEDIUM,
         )

@@ -50,7 +50,7 @@ class OneHotMatmul(Rule[Call]):
         if rank not in (None, 2):
             return None
         return Finding(
-            "Multiplying by a one-hot encoding picks rows: `F.embedding` does only that",
+            "A product with a one-hot encoding only picks rows, and multiplies all the zeros",
             _repair(site, hot.subject, product),
             node=product[0],
             confidence=Confidence.MEDIUM,

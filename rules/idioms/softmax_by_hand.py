@@ -52,7 +52,7 @@ class SoftmaxByHand(Rule[Call]):
         if dim is None or not isinstance(keep, ast.Constant) or keep.value is not True:
             return None  # over all elements it is a window that is normalised
         return Finding(
-            "Exponentials divided by their sum are a softmax",
+            "A softmax by hand: several kernels, and `exp` may overflow to NaN",
             _repair(event.site, (quotient, power.subject, dim), total, stored),
             node=quotient,
             confidence=Confidence.MEDIUM,

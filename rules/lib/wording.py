@@ -35,25 +35,19 @@ def consequence(site: Site, around: ast.stmt | None = None, *, always: bool = Fa
     """
     if _is_whole(site):
         return _REFUSED
-    function = _function(site)
     loops = [loop for loop in site.facts.loops if loop is not around]
     if loops or site.facts.tries:
-        return f" inside {'a loop' if loops else 'a `try`'}, so all of {function} runs eagerly"
-    rest = f", and the rest of {function} runs eagerly" if always else ""
-    return f": the graph breaks{rest}"
+        return f" in {'a loop' if loops else 'a `try`'}: the function runs eagerly"
+    return f": the {'rest of the function runs eagerly' if always else 'graph breaks'}"
 
 
 def dropped(site: Site) -> str:
     """The end of a message about what Dynamo cannot split a function at, in a loop or not."""
-    return _REFUSED if _is_whole(site) else f", so all of {_function(site)} runs eagerly"
+    return _REFUSED if _is_whole(site) else ": the function runs eagerly"
 
 
 def _is_whole(site: Site) -> bool:
     return site.region is not None and site.region.fullgraph
-
-
-def _function(site: Site) -> str:
-    return f"`{site.function.name}`" if site.function else "the function"
 
 
 def loop_ids(site: Site, *ids: str) -> tuple[str, ...]:

@@ -53,8 +53,7 @@ class FloatLrInCompiledStep(Rule[OptimizerInit]):
             return None
         change = event.lr_changes[0].name.rpartition(".")[2]
         return Finding(
-            f"`{change}` changes the float learning rate of a compiled step, which recompiles "
-            "up to 8 times and then runs eagerly",
+            f"`{change}` changes the float learning rate of a compiled step: it recompiles",
             fix=_repair(event),
             confidence=None if sure else Confidence.MEDIUM,
         )

@@ -27,8 +27,7 @@ class FusedInCompiledStep(Rule[OptimizerInit]):
         if not event.compiled_step or not isinstance(fused, ast.Constant) or not fused.value:
             return None
         return Finding(
-            "The step of this optimizer is compiled, but Dynamo does not trace fused steps: it "
-            "breaks the graph and runs eagerly",
+            "The compiled step of this optimizer is fused: the graph breaks, and it runs eagerly",
             fix=Advice("call `step()` outside of compiled code: it is one kernel already"),
             confidence=Confidence.HIGH,
         )

@@ -35,8 +35,7 @@ class SingleTensorStep(Rule[OptimizerInit]):
         if not event.compiled_step and not may_be_on_gpu(event.site):
             return None
         return Finding(
-            "With `foreach=False` the step updates one parameter after the other, which takes "
-            "more than twice as long on a GPU",
+            "`foreach=False` updates parameters one by one: on a GPU, less than half as fast",
             fix=Repair(
                 "Let torch choose",
                 (AddArgument(event.call, "None", keyword="foreach"),),

@@ -49,8 +49,7 @@ class UnfusedStep(Rule[OptimizerInit]):
         # What was measured is Adam: a plain step of SGD has little to fuse.
         certain = event.optimizer in _MEASURED
         return Finding(
-            "The step of this optimizer is neither compiled nor fused: `fused=True` updates "
-            "all parameters at once",
+            "The step of this optimizer is neither compiled nor fused: a kernel for each operation",
             fix=Repair(
                 "Update all parameters at once",
                 (AddArgument(event.call, "True", keyword="fused"),),

@@ -33,8 +33,7 @@ class ZeroedGradients(Rule[TrainingCall]):
         if kept.value is not False or "CUDAGraph" in event.site.module.file.text:
             return None
         return Finding(
-            "`set_to_none=False` fills every gradient with zeros in each step: dropping them saves "
-            "the kernels and the memory",
+            "`set_to_none=False` fills every gradient with zeros, a kernel each, in every step",
             fix=Repair(
                 "Drop the gradients",
                 (Replace(kept, "True"),),

@@ -32,8 +32,7 @@ class CacheBySize(Rule[ContainerGrown]):
             return None
         name = event.site.text(event.container)
         return Finding(
-            f"`{name}` gets an entry for each size: as a key the size becomes a constant, and each "
-            "new size recompiles",
+            f"`{name}` gets an entry for each size: each new size recompiles",
             Advice("compute the value each time, or once for the largest size and slice it"),
             confidence=Confidence.MEDIUM,
         )

@@ -38,8 +38,7 @@ class ChangingStringArgument(Rule[CompileCall]):
             return None
         text, parameter = found[0]
         return Finding(
-            f"`{site.text(text)}` is new in each step, and `{parameter}` is a constant: the "
-            "function recompiles up to 8 times, then runs eagerly",
+            f"`{site.text(text)}` gives `{parameter}` a new string in each step: each recompiles",
             Advice("use the string outside of compiled code"),
             node=text,
             confidence=Confidence.HIGH,

@@ -40,8 +40,7 @@ class FixedSizes(Rule[CompileCall]):
         if found is None or not isinstance(call, ast.Call):
             return None
         return Finding(
-            f"`{event.site.text(found)}` has a new size in each step: `dynamic=False` recompiles "
-            "up to 8 times, then the code runs eagerly",
+            f"`{event.site.text(found)}` has a new size in each step: `dynamic=False` recompiles",
             fix=Repair(
                 "Let torch choose",
                 (AddArgument(call, "None", keyword="dynamic"),),

@@ -36,8 +36,7 @@ class GrowingList(Rule[ContainerGrown]):
             return None
         name = event.site.text(event.container)
         return Finding(
-            f"`{name}` grows on each call: each new length recompiles, up to 8 times, and then the "
-            "function runs eagerly",
+            f"`{name}` grows on each call: it recompiles up to 8 times, then runs eagerly",
             _DECLINED,
             confidence=_confidence(event),
         )

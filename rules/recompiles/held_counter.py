@@ -42,8 +42,8 @@ class HeldCounter(Rule[NumberCounted]):
         if not _is_held_by_global(site, target, _DEPTH):
             return None
         return Finding(
-            f"`{site.text(target)}` is reached from a global variable and compiled in as a "
-            "constant: each call with a new value recompiles",
+            f"`{site.text(target)}` is compiled in as a constant: each call with a new value "
+            "recompiles",
             Advice("count where the compiled function is called, or in a tensor"),
             confidence=None if sure else Confidence.MEDIUM,
         )

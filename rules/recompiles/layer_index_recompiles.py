@@ -35,8 +35,7 @@ class LayerIndexRecompiles(Rule[CompileCall]):
             return None
         name = f"{target.cls.name}.{found.attribute}"
         return Finding(
-            f"`{name}` is a constant of compiled code: each block recompiles, up to 8 times, and "
-            "the others run eagerly",
+            f"`{name}` is a constant: each block recompiles, up to 8 times; others run eagerly",
             Advice(
                 "set `torch._dynamo.config.allow_unspec_int_on_nn_module`, or make the choices "
                 "that depend on the number in `__init__`"

@@ -25,5 +25,5 @@ class ConstantTensorInStep(Rule[TensorFactory]):
         moved = isinstance(target(event), Target)
         if not is_constant_data(event) or not (moved or device_of(event) is not None):
             return None
-        message = "The same data is copied from the host to the device in every step"
+        message = "The same data is copied to the device in every step, and the CPU waits for it"
         return Finding(message, make_buffer(event), event.moved or event.call)

@@ -11,6 +11,8 @@ from tclint.semantics.events import ModuleConstruction
 from tclint.semantics.lattice import options
 from tclint.semantics.values import Sequence, Static, SymInt
 
+from ..lib.wording import consequence
+
 _FUNCTIONS = {
     "torch.nn.LayerNorm": "torch.nn.functional.layer_norm",
     "torch.nn.RMSNorm": "torch.nn.functional.rms_norm",
@@ -39,7 +41,9 @@ class ModuleBuiltInRegion(Rule[ModuleConstruction]):
         """Report layers that surely have parameters."""
         if not event.has_parameters or event.function.endswith("Parameter") or _plain(event.call):
             return None
-        message = f"`{event.site.text(event.call.func)}` is created in compiled code"
+        message = (
+            f"Each call creates `{event.site.text(event.call.func)}` anew{consequence(event.site)}"
+        )
         return Finding(message, _repair(event))
 
 

@@ -12,6 +12,7 @@ from tclint.semantics.syntax import nodes
 
 from ..lib.facts.origins import is_input
 from ..lib.judge.declared import stores
+from ..lib.wording import consequence
 
 _WHY_NOT = (
     "every call creates a new parameter that no optimizer knows; create it in `__init__`, or use "
@@ -39,7 +40,7 @@ class ParameterBuiltInRegion(Rule[ModuleConstruction]):
             return None
         if event.function == "torch.nn.Parameter" and _is_at_hand(event):
             return None
-        return Finding("`nn.Parameter` is created in compiled code", Advice(_WHY_NOT))
+        return Finding(f"Each call creates a parameter{consequence(event.site)}", Advice(_WHY_NOT))
 
 
 def _is_at_hand(event: ModuleConstruction) -> bool:

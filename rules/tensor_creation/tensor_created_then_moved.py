@@ -75,9 +75,8 @@ class TensorCreatedThenMoved(Rule[TensorFactory]):
             event, where = replace(event, moved=None), Target(device)  # a `.to` after it stays
         if where is None or is_constant_data(event) or not _can_be_made_on_device(event):
             return None
-        message = (
-            f"`{event.site.text(event.call.func)}(...)` is created on the host and then copied"
-        )
+        name = event.site.text(event.call.func)
+        message = f"`{name}(...)` is created on the host and then copied: the CPU waits for it"
         fix = Decline(where.why) if isinstance(where, Refused) else _make_on_device(event, where)
         confidence = Confidence.LOW if is_varying_data(event) else None
         return Finding(message, fix, event.moved or event.call, confidence=confidence)

@@ -73,8 +73,7 @@ class AveragesOneByOne(Rule[ParameterLoop]):
         if averaged is None or _is_done_at_once(site) or _ONCE.search(_function(site)):
             return None
         return Finding(
-            "Each tensor is averaged by kernels of its own: `torch._foreach_*` averages all of "
-            "them with one or two",
+            "Each tensor is averaged by kernels of its own, launched one after the other",
             _repair(site, loop, names, averaged, condition),
             confidence=_confidence(event),
         )

@@ -32,8 +32,8 @@ class CheckpointUseReentrantUnset(Rule[NameUsed]):
             return None
         unpacked = call.args and isinstance(call.args[0], ast.Starred)
         return Finding(
-            f"`{event.name.rpartition('.')[2]}` without `use_reentrant` warns, and its default "
-            "loses gradients if no input requires grad",
+            f"`{event.name.rpartition('.')[2]}` without `use_reentrant` warns, and may lose "
+            "gradients",
             fix=Decline("the call uses `*args`/`**kwargs`")
             if unpacked
             else Repair(

@@ -53,8 +53,7 @@ class ClockWithoutWait(Rule[TrainingCall]):
         if timed is None or not _is_work(timed):
             return None
         return Finding(
-            f"`{site.text(call)}` is read before the device is done: it times the launch of the "
-            "work, not the work",
+            f"`{site.text(call)}` is read before the device is done: it times launches, not work",
             _repair(event),
             confidence=Confidence.MEDIUM,
         )

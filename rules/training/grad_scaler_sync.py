@@ -48,8 +48,7 @@ class GradScalerSync(Rule[TrainingCall]):
         if made.name not in FUSED or made.given & {"fused", None}:
             return None
         return Finding(
-            f"The scaler waits for the device before each step of `{optimizer}`: fused optimizers "
-            "check for overflow on the device",
+            f"The scaler makes the CPU wait before each step of `{optimizer}`",
             fix=_repair(made),
             confidence=Confidence.MEDIUM,
         )

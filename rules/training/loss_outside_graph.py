@@ -27,8 +27,8 @@ class LossOutsideGraph(Rule[CompiledOutputUsed]):
         if event.operations < WORTHWHILE:
             return None
         return Finding(
-            f"`{event.function}` works on compiled output outside of the graph: "
-            f"its {event.operations} torch operations are launched one by one",
+            f"`{event.function}` runs outside of the graph: {event.operations} torch operations, "
+            "launched one by one",
             fix=Advice("compile the function that calls both, or compile this one, too"),
             confidence=Confidence.MEDIUM,
         )

@@ -48,8 +48,7 @@ class LossReadEachStep(Rule[TrainingCall]):
         ):
             return None  # another rule says what it costs there
         return Finding(
-            f"`{site.text(call)}` makes the CPU wait in every step: accumulate in a tensor on the "
-            "device instead",
+            f"`{site.text(call)}` makes the CPU wait in every step",
             fix=_repair(event, statement.target, value is call, loss),
             confidence=Confidence.MEDIUM,
         )

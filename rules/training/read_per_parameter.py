@@ -56,8 +56,7 @@ class ReadPerParameter(Rule[ParameterLoop]):
             )
         if _is_norm(loop.elt, names) and _is_stacked(site, loop):
             return Finding(
-                "The norm of each parameter is a kernel of its own: `torch.nn.utils.get_total_norm`"
-                " takes all of them at once",
+                "The norm of each parameter is a kernel of its own, launched one after the other",
                 Decline("`get_total_norm` needs torch 2.6, and its last bits may differ"),
                 effect=Effect.LAUNCH_OVERHEAD,
                 confidence=_confidence(event),

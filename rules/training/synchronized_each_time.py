@@ -63,8 +63,7 @@ class SynchronizedEachTime(Rule[TrainingCall]):
         if is_test(site, event.loop) or _TIMED.search(site.module.file.text):
             return None
         return Finding(
-            "Every process waits for the others' gradients in each micro step: only the last one "
-            "before a step needs them",
+            "Every process waits for the others' gradients in each micro step, not only the last",
             Advice(
                 "run the other micro steps, forward pass included, in `model.no_sync()`; gradients "
                 "may differ in their last bits"

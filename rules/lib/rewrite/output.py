@@ -342,11 +342,9 @@ def describe(event: SideEffectCall) -> str:
     if site.region is not None and site.region.fullgraph:
         text = f"`{site.text(event.call.func)}` cannot be compiled with `fullgraph=True`"
     elif site.facts.drops_frame:
-        inside = "a loop" if site.facts.loops else "a `try`"
-        function = f"`{site.function.name}`" if site.function else "the function"
-        text += f" inside {inside}, so all of {function} runs eagerly"
+        text += f" in {'a loop' if site.facts.loops else 'a `try`'}: the function runs eagerly"
     if may_show_tensor(site, event.call):
-        text += ", and the CPU waits for the tensor that it shows"
+        text += ", and the CPU waits"
     return text
 
 
