@@ -119,6 +119,7 @@ ROOMS = ("facts", "judge", "rewrite")
 """What several rules use, in the order in which one may import the other."""
 APART: Mapping[str, str] = {
     "lib.facts.effects": "what a function may do, on 430 lines: a question of its own",
+    "lib.facts.device_origins": "where values are, a question of its own",
     "lib.judge.contexts": "where a number stands, on 470 lines; its client has 340",
     "lib.rewrite.block_chosen": "a block of several variables, on 270 lines; its client has 60",
     "lib.rewrite.buffer_choice": "one of the rewritings of a branch, whose rule has 500 lines",

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Change, Confidence, Decline, Effect
+from tclint.diagnostics import Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ModuleWrite
@@ -17,9 +17,9 @@ from tclint.semantics.values import DType, Static, SymInt, Tensor
 
 from ..lib.judge.init_end import first_argument
 from ..lib.judge.numbers import COUNTED, Number
-from ..lib.judge.verdict import Changes, Refused
+from ..lib.judge.verdict import Changes, Refused, Verdict, combine
 from ..lib.rewrite.number_as_tensor import Way
-from ..lib.rewrite.proved import NO_TORCH
+from ..lib.rewrite.proved import NO_TORCH, repair_as_proved
 from .attributes import is_attribute_of, is_integer_literal
 from .emptied import only_records
 
@@ -105,14 +105,14 @@ def _count_in_buffer(event: ModuleWrite) -> Repair | Decline:
     spelled = site.spell("torch.tensor")
     if spelled is None:
         return NO_TORCH
-    obstacle = _elsewhere(site, cls, site.function, init, name) or _why_not(event, step.id)
+    obstacle = _elsewhere(site, cls, site.function, init, name)
     if obstacle:
         return Decline(obstacle)
     own = first_argument(init)
     template = f'{own}.register_buffer("{name}", {spelled}($start), persistent=False)'
     rewrites = [Replace(start, template, {"start": start.value}), *_rebound(event)]
-    message = "Count in a non-persistent buffer"
-    return Repair(message, tuple(rewrites), Change.BEHAVIOUR, _CHANGES.format(name=name))
+    verdict = combine([Changes(_CHANGES.format(name=name)), _judge(event, step.id)])
+    return repair_as_proved(verdict, "Count in a non-persistent buffer", tuple(rewrites))
 
 
 def _is_step(statement: ast.stmt) -> bool:
@@ -168,25 +168,23 @@ def _class_level(cls: ClassInfo) -> Iterator[ast.AST]:
             yield from ast.walk(statement)
 
 
-def _why_not(event: ModuleWrite, own: str) -> str:
-    """Why a tensor cannot stand where the function uses the number; empty when it can."""
+def _judge(event: ModuleWrite, own: str) -> Verdict:
+    """Judge a tensor where the function uses the number."""
     site, way = event.site, Way(event.site, changed=True)
     for node in ast.walk(site.body.scope):
         if not isinstance(node, ast.Attribute) or node.attr != event.attribute:
             continue
         if not is_attribute_of(node, own, event.attribute):
-            return f"`{site.text(node)}` is an attribute of another object"
+            return Refused(f"`{site.text(node)}` is an attribute of another object")
         if isinstance(node.ctx, ast.Load):
             if node is not getattr(getattr(site.statement, "value", None), "left", None):
                 way.use(node, _COUNT)
         elif node is not event.target:
-            return f"`{event.attribute}` is also set elsewhere in the function"
+            return Refused(f"`{event.attribute}` is also set elsewhere in the function")
     verdict = way.verdict()
-    if isinstance(verdict, Changes):
-        return f"the fix would change more than the counter: {verdict.what}"
-    if way.rewrites:
-        return "Python functions are called with the number"
-    return verdict.why if isinstance(verdict, Refused) else ""
+    if way.rewrites and not isinstance(verdict, Refused):
+        return Refused("Python functions are called with the number")
+    return verdict
 
 
 def _rebound(event: ModuleWrite) -> Iterator[Replace]:

@@ -49,28 +49,58 @@ def reads_that_may_see(site: Site, statement: ast.stmt, name: str) -> list[ast.N
     return [n for n in later if not any(outer in arms for outer in site.ancestors(n))]
 
 
+Binder = ast.stmt | ast.arg | ast.comprehension
+"""What may give a variable its value: a statement, a loop around, a parameter."""
+
+
 def binding_of(site: Site, read: ast.Name) -> ast.stmt | ast.arg | None:
     """The assignment, or the parameter, whose value a read certainly finds; None if unknown."""
+    binder = binder_of(site, read)
+    if isinstance(binder, ast.comprehension):
+        return None
+    return binder if isinstance(binder, ast.arg) or _binds_alone(binder, read.id) else None
+
+
+def binder_of(site: Site, read: ast.Name) -> Binder | None:
+    """What last bound the name: in one round of a loop, reads with one binder find one value.
+
+    Of a statement with others inside, or a loop around, it may be that only some ways bind it.
+    None where that is not plain to see.
+    """
     name = read.id
     if site.body.is_declared(name) or site.body.defines(name):
         return None
     inner: ast.AST = read
     for outer in site.ancestors(read):
-        if isinstance(outer, (ast.Lambda, ast.ClassDef, ast.comprehension, *_COMPREHENSIONS)):
+        if isinstance(outer, (ast.Lambda, ast.ClassDef, ast.GeneratorExp)):
             return None
-        block = next((b for b in _blocks(outer) if inner in b), None)
-        if block is not None and isinstance(inner, ast.stmt):
-            for before in reversed(block[: block.index(inner)]):
-                if _binds(before, name):
-                    return before if _binds_alone(before, name) else None
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            return _parameter(outer, name) if outer is site.body.scope else None
-        if isinstance(outer, _LEAVING) and _binds(outer, name):
-            return None
-        if block is None and isinstance(outer, ast.stmt) and _names_inside(outer, name):
+            found = _bound_before(outer, inner, name)
+            return found or (_parameter(outer, name) if outer is site.body.scope else None)
+        binder = _bound_by(outer, inner, name)
+        if binder is not None:
+            return binder
+        own = isinstance(outer, ast.stmt) and not isinstance(inner, ast.stmt)
+        if own and _names_inside(outer, name):
             return None
         inner = outer
     return None
+
+
+def _bound_by(outer: ast.AST, inner: ast.AST, name: str) -> Binder | None:
+    """What binds a name around a node, or before it in its block."""
+    if isinstance(outer, _COMPREHENSIONS):
+        return next((one for one in outer.generators if _binds(one.target, name)), None)
+    found = _bound_before(outer, inner, name)
+    if found is None and isinstance(outer, _LEAVING) and isinstance(outer, ast.stmt):
+        return outer if _binds(outer, name) else None
+    return found
+
+
+def _bound_before(outer: ast.AST, inner: ast.AST, name: str) -> ast.stmt | None:
+    block: list[ast.stmt] = next((b for b in _blocks(outer) if inner in b), [])
+    before = block[: block.index(inner)] if isinstance(inner, ast.stmt) and block else []
+    return next((one for one in reversed(before) if _binds(one, name)), None)
 
 
 def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
@@ -78,7 +108,7 @@ def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
     return [block for block in fields if isinstance(block, list)]
 
 
-def _names_inside(statement: ast.stmt, name: str) -> bool:
+def _names_inside(statement: ast.AST, name: str) -> bool:
     """True for a statement that binds a name with ``:=``."""
     return any(
         isinstance(part, ast.NamedExpr) and part.target.id == name for part in nodes(statement)
@@ -92,7 +122,7 @@ def _binds(node: ast.AST, name: str) -> bool:
     )
 
 
-def _binds_alone(statement: ast.AST, name: str) -> bool:
+def _binds_alone(statement: ast.AST | None, name: str) -> bool:
     """True for ``name = ...``, which binds the name once and nothing else."""
     match statement:
         case ast.Assign(targets=[ast.Name()], value=value):

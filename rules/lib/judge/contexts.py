@@ -12,6 +12,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.symbols import FunctionNode, ModuleInfo
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Function, Tensor
+from tclint.torch_facts.zero_dim import rounded_with_tensor
 
 from ..facts.annotations import holds_numbers
 from ..facts.known import certain_tensor, is_boolean
@@ -24,6 +25,11 @@ from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 _TYPE = "holds a tensor instead of a Python number"
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Div: "div",
+    ast.FloorDiv: "floor_divide",
+    ast.Pow: "pow",
+}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPES = (*_FUNCTIONS, ast.Lambda, ast.Module)
 _Place = tuple[int | None, ...]
@@ -90,10 +96,7 @@ def _arithmetic(site: Site, node: ast.BinOp, use: ast.expr, read: Tensor) -> Ver
         return _python_number(site, other)
     if isinstance(node.op, (ast.MatMult, ast.LShift, ast.RShift)):
         return Refused("the operator does not take a 0-d tensor")
-    verdict = _operator(node.op, tensor, read)
-    if verdict == PROVED and isinstance(node.op, ast.Div) and node.left is use:
-        return Changes("`number / tensor` rounds twice, `tensor / tensor` once", Change.ROUNDING)
-    return verdict
+    return _operator(node.op, tensor, read, reflected=node.left is use)
 
 
 def _python_number(site: Site, other: ast.expr) -> Verdict:
@@ -102,16 +105,19 @@ def _python_number(site: Site, other: ast.expr) -> Verdict:
     return Refused(f"`{site.text(other)}` is not known to be a tensor or a number")
 
 
-def _operator(operator: ast.operator, tensor: Tensor, read: Tensor) -> Verdict:
+def _operator(
+    operator: ast.operator, tensor: Tensor, read: Tensor, *, reflected: bool = False
+) -> Verdict:
     if isinstance(operator, ast.Sub) and is_boolean(read):
         return Refused("torch does not subtract boolean tensors")
-    verdict = promotion(tensor, read)
-    if verdict == PROVED and isinstance(operator, ast.Pow):
-        return Changes(
-            "powers of special numbers (2, 0.5, -1) are computed by a different kernel",
-            Change.ROUNDING,
-        )
-    return verdict
+    name = _OPERATORS.get(type(operator), "")
+    return combine([promotion(tensor, read), _rounding(f"r{name}" if reflected else name)])
+
+
+def _rounding(operation: str) -> Verdict:
+    """Judge that an operation gives the same bits for a number and for a tensor of it."""
+    why = rounded_with_tensor(operation)
+    return PROVED if why is None else Changes(why, Change.ROUNDING)
 
 
 def _comparison(site: Site, node: ast.Compare, use: ast.expr, read: Tensor) -> Verdict:
@@ -442,7 +448,7 @@ def _torch(
     tensor = certain_tensor(site, owner[0]) if owner else None
     if tensor is None:
         return Refused(f"`{site.text(call.func)}` is not known to be called with a tensor")
-    return combine([promotion(tensor, read), _ordered(name, tensor)])
+    return combine([promotion(tensor, read), _ordered(name, tensor), _rounding(name)])
 
 
 def _ordered(name: str, tensor: Tensor) -> Verdict:

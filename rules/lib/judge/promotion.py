@@ -21,16 +21,11 @@ ROUNDED: Final = DType("~rounded to float32", "float")
 _ORDER = {"bool": 0, "int": 1, "float": 2, "complex": 3}
 _WIDE = frozenset({"float32", "float64", "int64", "complex64", "complex128"})
 _NARROW = frozenset({"float16", "bfloat16"})
+_HALF: Final = "the number is rounded to 16 bits first, which float16 has up to 65,504"
 
 
 def promotion(operand: Tensor, read: Tensor) -> Verdict:
     """Judge an operation between ``operand`` and the number that was read from ``read``."""
-    if operand.device != read.device and "cpu" in (operand.device, read.device):
-        return Changes("the operation fails when the tensors are on different devices")
-    return _dtypes(operand, read)
-
-
-def _dtypes(operand: Tensor, read: Tensor) -> Verdict:
     left, right = operand.dtype, read.dtype
     if left is None or right is None:
         return _unknown()
@@ -44,17 +39,26 @@ def _dtypes(operand: Tensor, read: Tensor) -> Verdict:
             PROVED if exact else Changes("the number is rounded to float32 first", Change.PRECISION)
         )
     if right == FLOAT_OF_INTEGER:
-        exact = left.category in ("float", "complex") and _name(left) not in _NARROW
-        return PROVED if exact else Changes("without `float` the result may be an integer")
+        if left.category not in ("float", "complex"):
+            return Changes("without `float` the result may be an integer")
+        return _integer_in(left)
     difference = _ORDER[left.category] - _ORDER[right.category]
     if difference > 0:
-        narrow = _name(left) in _NARROW
-        return Changes("the number is rounded to half precision first") if narrow else PROVED
+        if right.category == "int":
+            return _integer_in(left)
+        return Changes(_HALF) if _name(left) in _NARROW and right.category != "bool" else PROVED
     if difference == 0 and _name(left) in _WIDE:
         if operand.rank is not None and operand.rank >= 1:
             return PROVED
         return Changes("the result takes the wider dtype if both tensors are 0-d")
     return Changes("the result may take the dtype of the tensor that was read")
+
+
+def _integer_in(dtype: DType) -> Verdict:
+    """Judge that a tensor of floats computes with an integer as with the tensor of it."""
+    if _name(dtype) in _WIDE:
+        return PROVED
+    return Changes(_HALF if _name(dtype) in _NARROW else f"if the result has 16 bits, {_HALF}")
 
 
 def _unknown() -> Verdict:

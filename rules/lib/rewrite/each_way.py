@@ -24,6 +24,7 @@ from ..facts.known import certain_tensor
 from ..facts.purity import cannot_raise, is_pure
 from ..judge.aliases import judge_copy
 from ..judge.pointwise import judge_pair
+from ..judge.same_device import judge_chosen
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Verdict, combine
 from .proved import repair_as_proved
@@ -130,7 +131,9 @@ def _judge(
         if way.test is not None and not cannot_raise(site, way.test):
             yield Changes(f"`{site.text(way.test)}` is always evaluated, and may raise")
         for name, value in first.items():
-            for arm in (value, way.given[name]):
+            arms = (value, way.given[name])
+            yield judge_chosen(site, test.parts.values(), arms)
+            for arm in arms:
                 yield from _judge_arm(site, statement, name, arm)
 
 

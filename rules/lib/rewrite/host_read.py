@@ -19,6 +19,7 @@ from ..facts.uses import Uses, uses_of
 from ..judge.certainty import tensors_only
 from ..judge.declared import takes_numbers
 from ..judge.numbers import Number, bound_of
+from ..judge.same_device import Whereabouts
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .number_as_tensor import Way
 from .proved import repair_as_proved
@@ -56,9 +57,11 @@ def repair_read(
     rank = combine([rank, tensors_only(site, event.source)])
     if uses.statement is not None:
         return _unused(event, uses, rank if template == "$source" else combine([extra, rank]))
-    way = Way(site, real=isinstance(event.source, ast.Call) and is_ordering(event.source))
+    real = isinstance(event.source, ast.Call) and is_ordering(event.source)
+    where = Whereabouts(site, event.source)
+    way = Way(site, where, real=real)
     way.follow(node, Number(read or event.tensor, bound_of(site, event.source)))
-    verdict = combine([extra, rank, way.verdict()])
+    verdict = combine([extra, rank, way.verdict(), where.verdict()])
     if isinstance(verdict, Refused):
         return Decline(verdict.why)
     if event.via == "int" and way.kept and isinstance(way.verdict(), Changes):

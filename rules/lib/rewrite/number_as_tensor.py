@@ -24,6 +24,7 @@ from ..judge.contexts import judge
 from ..judge.exactness import COMPLEX, exact_comparison
 from ..judge.numbers import Number, arithmetic, is_python_number, negated
 from ..judge.promotion import ROUNDED
+from ..judge.same_device import Whereabouts
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .slice_store import store_by_mask
 from .torch_equivalents import UNSURE, TorchEquivalent, torch_equivalent
@@ -51,11 +52,12 @@ class Way:
 
     ``changed`` is true where the tensor that takes the number's place is changed by the rule's own
     rewriting, ``written`` where a statement of the program changes it in place (``n += 1``).
-    ``real`` says
-    that the number is certainly not complex.
+    ``real`` says that the number is certainly not complex. ``where`` is the device that it is read
+    from; None for a number that no device has.
     """
 
     site: Site
+    where: Whereabouts | None = None
     verdicts: list[Verdict] = field(default_factory=list)
     rewrites: dict[ast.AST, Replace] = field(default_factory=dict)
     changed: bool = False
@@ -163,6 +165,7 @@ class Way:
         """``x[n]`` becomes ``x[n.reshape(1)].squeeze(0)``."""
         verdict = _judge_row(self.site, row, number.tensor) if number.certain else UNSURE
         self.verdicts.append(verdict)
+        self._meets(use, row.value, is_operator=False)
         equivalent = self.rewrites.get(use, Replace(use, "$number", {"number": use}))
         self.rewrites[use] = replace(equivalent, template=f"{equivalent.template}.reshape(1)")
         self.rewrites[row] = Replace(row, f"$row.squeeze({dimension})", {"row": row})
@@ -200,6 +203,13 @@ class Way:
             return
         (self.rewrites[statement],) = (r for r in stored.rewrites if isinstance(r, Replace))
         self.verdicts.append(Changes(stored.changes) if stored.changes else PROVED)
+        assert isinstance(statement, ast.Assign)
+        assert isinstance(statement.targets[0], ast.Subscript)
+        self._meets(use, statement.targets[0].value, is_operator=False)
+
+    def _meets(self, use: ast.expr, other: ast.expr, *, is_operator: bool = True) -> None:
+        if self.where is not None:
+            self.where.meets(use, [other], is_operator=is_operator)
 
     def _is_number(self, node: ast.expr) -> bool:
         return certain_tensor(self.site, node) is None and is_python_number(self.site, node)
@@ -212,9 +222,11 @@ class Way:
     def _computed(
         self, node: ast.BinOp, number: Number, op: ast.operator, other: ast.expr, *, reflected: bool
     ) -> None:
+        self._meets(node, other)
         self._go_on(node, *arithmetic(self.site, op, number, other, reflected=reflected))
 
     def _compared(self, node: ast.Compare, use: ast.expr, number: Number) -> None:
+        self._meets(use, node.comparators[0] if node.left is use else node.left)
         verdict = exact_comparison(self.site, node, use, number.tensor)
         if verdict == PROVED and number.tensor.dtype == ROUNDED:
             verdict = Changes(
@@ -237,6 +249,7 @@ class Way:
         if not self._is_number(other):
             self._ends(use, number)
             return
+        self._meets(use, other)
         made, verdict = arithmetic(self.site, statement.op, number, other, reflected=not own)
         verdict = verdict if own else combine([verdict, _ONE_TYPE])
         certain = number.category is not None and made.category == number.category
@@ -276,6 +289,8 @@ class Way:
             # torch turns the comparison round for a number, and names the turned one.
             self.verdicts.append(self._ordered(parent, number))
         self.verdicts.append(judge(self.site, use, number.tensor))
+        if self.where is not None:
+            self.where.meets_at(use)
 
     def _handed(self, use: ast.expr, number: Number) -> Verdict | None:
         """What the project's own functions do with a number; None where they need one, or may."""
@@ -288,7 +303,9 @@ class Way:
             name, site = callee.parameter(call, use), callee.site
             if name is None or not _is_only_parameter(callee, name) or site.body in self._inside:
                 return None
-            inner = Way(site, real=self.real, _inside=self._inside | {self.site.body})
+            where = None if self.where is None else self.where.inside(callee, call)
+            inside = self._inside | {self.site.body}
+            inner = Way(site, where, real=self.real, _inside=inside)
             for read in site.loads(name):
                 inner.use(read, number)
             if inner.rewrites or inner.kept or isinstance(inner.verdict(), Refused):

@@ -20,6 +20,7 @@ from ..facts.purity import cannot_raise, is_pure
 from ..judge.aliases import is_written_later, judge_copy
 from ..judge.arms import Numbers, is_kept_result, judge_arm, judge_number, keeps, root_of
 from ..judge.pointwise import judge_pair
+from ..judge.same_device import judge_chosen
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .each_way import choose_each
@@ -190,9 +191,18 @@ def _judge_kept(
     parts = [part for arm in arms if keeps(arm, root) for part in ast.walk(arm)]
     kept += [part for part in parts if isinstance(part, ast.Name) and part.id == root][:1]
     verdicts = [test.verdict, judge_kept(site, node, kept, name)]
+    verdicts.append(_judge_place(site, test, arms, root))
     if any(is_kept_result(arm) for arm in arms) and is_written_later(site, node, name):
         verdicts.append(_ANOTHER)
     return combine(verdicts)
+
+
+def _judge_place(site: Site, test: Condition, arms: list[ast.expr], root: str) -> Verdict:
+    """Judge that the condition is where both ways are; the one that changes nothing is ``root``."""
+    written = [arm for arm in arms if hasattr(arm, "lineno")]
+    parts = [part for arm in written for part in ast.walk(arm)]
+    same = [part for part in parts if isinstance(part, ast.Name) and part.id == root]
+    return judge_chosen(site, test.parts.values(), [*written, *same[:1]])
 
 
 def _both(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> Repair | Decline:
@@ -210,7 +220,7 @@ def _both(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> 
     kept = _judge_kept(site, statement, test, arms, root, target.id)
     template, parts = where_call(site, test, arms, statement.col_offset + len(target.id) + 3)
     lines = f"{target.id} = {template}"
-    if verdict == _UNKNOWN_DTYPE:
+    if verdict == _UNKNOWN_DTYPE and _judge_place(site, test, arms, root) == PROVED:
         return _for_floats(site, statement, root, lines, parts)
     return repair_as_proved(combine([verdict, kept]), _MESSAGE, (Replace(statement, lines, parts),))
 
@@ -254,7 +264,7 @@ def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> R
     kept = {f"line_{i}": s for i, s in enumerate(statement.body[:-1])}
     whole = "\n".join([*(f"${name}" for name in kept), f"{target.id} = {template}"])
     asked = {f"flag_{i}": flag for i, flag in enumerate(flags)}
-    if verdict == _UNKNOWN_DTYPE:
+    if verdict == _UNKNOWN_DTYPE and _judge_place(site, test, arms, target.id) == PROVED:
         return _for_floats(site, statement, target.id, whole, {**parts, **kept, **asked}, asked)
     verdict = combine([verdict, needed, order])
     if flags:
