@@ -45,7 +45,7 @@ _BASES = {
     "Lone": "class Lone(nn.Module):\n    made = 0\n",
 }
 _STAR = "*args"
-_FORMS = 0.5
+_FORMS = 0.65
 _STARRED = 0.1
 _PLAIN = re.compile(
     r"(torch\.(?:zeros|ones|arange|rand|tensor)\((?:[\d., ]|\[[\d., ]*\]|\(\))+)\)"
