@@ -433,7 +433,7 @@ _OTHERS: dict[str, Sequence[str]] = {
         "return <V> * 2 if torch._utils.is_compiling() else <V> + <V>",
         "if torch._dynamo.is_compiling():\n    return <V>\nreturn <V> + 1",
         "return torch._dynamo.explain(same, <V>).graph_count",
-        "explained = torch._dynamo.explain(same, t=<V>)\nreturn explained.graph_count, <V>",
+        "return torch._utils.is_compiling(), <V> * 2",
         "return torch._dynamo.explain(scaled, <V>, by=2.0).result",
         "dtype = torch.get_autocast_cpu_dtype()\nreturn <V>.to(dtype)",
     ],
@@ -501,7 +501,7 @@ _BODIES: dict[str, Sequence[str]] = {
         *["<shown>\nreturn <H>"] * 2,
         *["<renamed>"] * 5,
         *["<trained>"] * 6,
-        *["<indexed>"] * 2,
+        *["<indexed>"] * 3,
         "<fresh>\n<checked>\n<selection>\n<counted>\n<divided>",
     ],
 }
