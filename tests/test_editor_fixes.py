@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 IN_TURN = """\
 import torch
-from torch import is_autocast_cpu_enabled
+from torch import get_autocast_cpu_dtype
 
 
 @torch.compile
 def f(x: torch.Tensor):
     y = x * torch.tensor(0.1, device=x.device) + torch.tensor([0], device=x.device)
-    y = y * 2 if is_autocast_cpu_enabled() else y
+    y = y.to(get_autocast_cpu_dtype())
     return y + torch.tensor(2).to(x.device)
 """
 """The last line is mended by two fixes, the second of which comes up by the first."""
@@ -60,7 +60,7 @@ def test_the_editor_makes_of_all_examples_what_the_command_makes(tmp_path: Path)
     assert changed > 10
 
 
-@pytest.mark.parametrize("other", ["", "from model import is_autocast_cpu_enabled\n"])
+@pytest.mark.parametrize("other", ["", "from model import get_autocast_cpu_dtype\n"])
 def test_the_editor_goes_on_until_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
 ) -> None:
@@ -81,4 +81,4 @@ def test_the_editor_goes_on_until_nothing_is_left(
     assert sum(passes) > 1
     assert after == on_the_command_line(path, config)
     assert in_editor(path, after, config) is None
-    assert ("from torch import is_autocast_cpu_enabled" in after) == bool(other)
+    assert ("from torch import get_autocast_cpu_dtype" in after) == bool(other)

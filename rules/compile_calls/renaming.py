@@ -19,6 +19,7 @@ from ..lib.rewrite.torch_name import torch_name
 # What a condition mentions that asks which torch is there.
 _VERSIONS: Final = regex(r"version|hasattr|availab|greater|higher|pt\d|\d[_.]\d", re.IGNORECASE)
 _CHANGES: Final = "it is an instance of a different class, and its dtype can be set"
+_SCRIPTS: Final = "TorchScript takes only the old name"
 
 
 def worth_saying(event: NameUsed, moved: Moved) -> bool:
@@ -58,6 +59,8 @@ def use_public_name(event: NameUsed, moved: Moved) -> Repair | Decline:
 
 def _repair(event: NameUsed, moved: Moved, rewrites: tuple[Rewrite, ...]) -> Repair:
     message = f"Use `{moved.new}`"
+    if moved.scripts:
+        return Repair(message, rewrites, Change.BEHAVIOUR, changes=_SCRIPTS)
     if moved.same:  # other files may import the old name from here, so that its import stays
         return Repair(message, rewrites)
     left = _leftover_import(event.site, event.expression)

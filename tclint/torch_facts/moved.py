@@ -21,7 +21,8 @@ class Moved:
 
     ``positional`` are the parameters that the old one takes by position. ``warns`` is true when
     using it warns. ``same`` says that the new one is the same function, or does nothing else;
-    ``lacks`` are arguments of the old one that it does not have.
+    ``lacks`` are arguments of the old one that it does not have. ``scripts`` is true when
+    TorchScript takes the old one and not the new one.
     """
 
     new: str
@@ -31,6 +32,7 @@ class Moved:
     warns: bool = False
     same: bool = False
     lacks: frozenset[str] = frozenset()
+    scripts: bool = False
 
 
 _AUTOCAST: Final = ("enabled", "dtype", "cache_enabled")
@@ -53,7 +55,7 @@ AUTOCAST_NAMES: Final[dict[str, Moved]] = {
         for name in ("custom_fwd", "custom_bwd")
     },
     "torch.is_autocast_cpu_enabled": Moved(
-        "torch.is_autocast_enabled", (2, 4), "cpu", warns=True, same=True
+        "torch.is_autocast_enabled", (2, 4), "cpu", warns=True, same=True, scripts=True
     ),
     **{
         f"torch.get_autocast_{old}_dtype": Moved(
