@@ -20,7 +20,7 @@ HEAD = """\
 # Commands
 
 Exit codes: 0 nothing to report; 1 findings, or changes with `--diff`; 2 tclint could not run
-(a broken configuration, no such file).
+(a broken configuration, no such file), or could not check some of the files.
 """
 
 

@@ -118,10 +118,11 @@ def test_a_file_that_is_not_text_stops_nothing_else(project: Path) -> None:
     put(project, "model.py", BREAKS)
     put(project, "bad.py", b"x = '\xff'\n")
     done = tclint("check", cwd=project)
-    assert done.returncode == 1
-    assert "Found 1 finding" in done.stdout
+    assert done.returncode == 2
+    assert "1 file could not be checked." in done.stdout
     assert done.stderr.startswith("error: bad.py:1:6: byte 0xff is not UTF-8")
     assert "Traceback" not in done.stderr
+    assert "an error in tclint" not in done.stderr
 
 
 def test_a_syntax_error_is_one_finding_and_no_message_besides(project: Path) -> None:
@@ -155,6 +156,7 @@ def test_where_nothing_can_be_done_the_exit_code_is_2(
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+    assert "an error in tclint" not in done.stderr
     assert done.stderr.startswith(("error: ", "Usage: "))
 
 

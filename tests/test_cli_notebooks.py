@@ -136,6 +136,6 @@ def test_changed_lines_of_a_notebook_are_those_of_its_json(project: Path) -> Non
 def test_a_file_that_is_no_notebook_stops_nothing_else(project: Path) -> None:
     (project / "broken.ipynb").write_text("{", encoding="utf-8")
     done = tclint("check", cwd=project)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.startswith("error: broken.ipynb:1:2: not a notebook: ")
     assert "Found 1 finding" in done.stdout

@@ -217,6 +217,7 @@ def check(project: Path, *arguments: str, **environment: str) -> Done:
     """Run ``tclint check``; what was imported tells whether the report was printed again."""
     done = tclint("check", *arguments, cwd=project, PYTHONPROFILEIMPORTTIME="1", **environment)
     assert "Traceback" not in done.stderr
+    assert "an error in tclint" not in done.stderr
     return Done(done.returncode, done.stdout, "typer" not in done.stderr)
 
 

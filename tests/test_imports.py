@@ -14,7 +14,7 @@ import pytest
 PACKAGES = {"tclint": "tclint", "rules": "tclint_rules"}
 RULES = "tclint_rules"
 GROUND = frozenset(
-    "children diagnostics errors files json_text logs printable records regexes scratch "
+    "children crashes diagnostics errors files json_text logs printable records regexes scratch "
     "toml_text".split()
 )  # fmt: skip
 """Modules that stand beside the folders of `tclint/`, and below all of them."""

@@ -238,6 +238,7 @@ def test_nothing_hangs_on_what_a_folder_holds_in_the_place_of_a_file(
     for command in (("check",), ("fix", "--diff")):
         done = tclint(*command, *(name.strip(".") for name in NAMES), cwd=tmp_path)
         assert "Traceback" not in done.stderr
+        assert "an error in tclint" not in done.stderr
         assert "a.py" in done.stdout or "is over the limit" in done.stderr
 
 
@@ -326,3 +327,4 @@ def test_where_nothing_temporary_can_be_written_changes_are_one_error(tmp_path: 
     assert done.returncode == 2
     assert "no space for temporary files" in done.stderr
     assert "Traceback" not in done.stderr
+    assert "an error in tclint" not in done.stderr

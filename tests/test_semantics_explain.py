@@ -208,3 +208,4 @@ def test_a_place_that_is_none_is_an_error(tmp_path: Path, place: str, message: s
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+    assert "an error in tclint" not in done.stderr

@@ -132,6 +132,8 @@ def complaints(done: Done) -> Iterator[str]:
         yield f"it ended with {done.code}: {words(done.err)}"
     if b"Traceback (most recent call last)" in done.printed:
         yield f"it printed a traceback: {words(done.err)}"
+    if b"this is an error in tclint" in done.printed:
+        yield f"it met what nobody expected: {words(done.err)}"
     if len(done.printed) > PRINTED:
         yield f"it printed {len(done.printed):,} bytes"
     escape = ESCAPES.search(done.printed)

@@ -7,6 +7,7 @@ import sys
 
 from tclint import __version__
 
+FAILED = 2
 INTERRUPTED = 130
 # What is imported stays: looking for garbage among it takes 13 of 186 ms of imports.
 FEW_COLLECTIONS = 100_000
@@ -30,8 +31,13 @@ def main() -> None:
         build().main(prog_name="tclint")
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    except RuntimeError as error:
+    except Exception as error:  # noqa: BLE001 - the last handler: 1 would mean findings
         # Until Python 3.12, what interrupts the making of a class comes wrapped.
-        if not isinstance(error.__cause__, KeyboardInterrupt):
-            raise
-        sys.exit(INTERRUPTED)
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            sys.exit(INTERRUPTED)
+        try:
+            from tclint.crashes import told
+
+            told(error)
+        finally:
+            sys.exit(FAILED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +24,6 @@ from tclint.cli.terminal import (
     write,
 )
 from tclint.config import Config
-from tclint.diagnostics import Diagnostic, Span
 from tclint.lint.engine import Run, check_files, in_one
 from tclint.lint.execution import Execution
 from tclint.lint.registry import KnownRules
@@ -115,7 +113,7 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
     _print(text, output.file, styled=view.colour or view.links)
     told = _aside(run, output, stdin=inputs.stdin is not None)
     aside(told)
-    code = CLEAN if output.regions else exit_code(left.run, inputs.files, exit_zero=task.exit_zero)
+    code = CLEAN if output.regions else exit_code(left.run, exit_zero=task.exit_zero)
     if recorder is not None:
         remember(recorder, run, text, code, told)
     return code
@@ -147,23 +145,15 @@ def make_view(*, colour: bool) -> View:
 
 def complain_about(run: Run, view: View) -> None:
     """Print the files' errors, except where a finding says the same already."""
-    if not run.errors:
-        return
-    said = {(r.diagnostic.path, key) for r in run.results for key in _keys(r.diagnostic)}
-    for error in run.errors:
-        if not {(error.path, error.span), (error.path, error.message)} & said:
-            complain(visible(str(replace(error, path=Path(view.path(error.path))))))
+    for error in run.unread:
+        complain(visible(str(replace(error, path=Path(view.path(error.path))))))
 
 
-def _keys(diagnostic: Diagnostic) -> tuple[Span, str]:
-    return diagnostic.span, diagnostic.message
-
-
-def exit_code(run: Run, files: Sequence[Path], *, exit_zero: bool) -> int:
-    """0 clean, 1 findings or some files unreadable, 2 if no file could be read at all."""
-    if run.errors and not run.results and {error.path for error in run.errors}.issuperset(files):
+def exit_code(run: Run, *, exit_zero: bool) -> int:
+    """0 clean, 1 findings, 2 where nobody knows what is in some file."""
+    if run.unread:
         return ERROR
-    return FINDINGS if (run.results or run.errors) and not exit_zero else CLEAN
+    return FINDINGS if run.results and not exit_zero else CLEAN
 
 
 def _report(left: Narrowed, output: Output, view: View) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.cli.checking import complain_about, exit_code, make_view
-from tclint.cli.exits import CLEAN, FINDINGS
+from tclint.cli.exits import CLEAN, ERROR, FINDINGS
 from tclint.cli.file_bar import file_bar
 from tclint.cli.inputs import Inputs
 from tclint.cli.narrowing import Narrowing, narrowed
@@ -74,7 +74,7 @@ def run_fix(inputs: Inputs, how: FixOptions) -> int:
         fixes = settle(fixer(inputs, how, advance)(None, remedies_of(how)), inputs)
     if inputs.stdin is not None and not (how.diff or how.as_json or how.statistics):
         _print_repaired(inputs.stdin, inputs.raw, fixes)
-        return exit_code(fixes.remaining, inputs.files, exit_zero=how.exit_zero)
+        return exit_code(fixes.remaining, exit_zero=how.exit_zero)
     if how.diff or inputs.stdin is not None:
         return deliver(plain_outcome(fixes, Status.OFFERED), inputs, how)
     outcome = plain_outcome(fixes, Status.APPLIED)
@@ -213,10 +213,10 @@ def deliver(outcome: Outcome, inputs: Inputs, how: FixOptions) -> int:
     if how.diff:
         if outcome.verification is not None and not how.as_json:
             note(as_text.render(outcome, make_view(colour=False)).rstrip())
-        return _diff_code(outcome, inputs, how)
-    if outcome.kept and how.exit_non_zero_on_fix:
+        return _diff_code(outcome, how)
+    if outcome.kept and how.exit_non_zero_on_fix and not outcome.remaining.unread:
         return FINDINGS
-    return exit_code(outcome.remaining, inputs.files, exit_zero=how.exit_zero)
+    return exit_code(outcome.remaining, exit_zero=how.exit_zero)
 
 
 def _report(outcome: Outcome, view: View, how: FixOptions) -> str:
@@ -233,10 +233,8 @@ def _report(outcome: Outcome, view: View, how: FixOptions) -> str:
     return report + "".join(f"{folded(line, 0, view)}\n" for line in lines)
 
 
-def _diff_code(outcome: Outcome, inputs: Inputs, how: FixOptions) -> int:
-    if outcome.kept:
-        note(f"Would fix {outcome.told}.")
-        return CLEAN if how.exit_zero else FINDINGS
-    note("Nothing to fix.")
-    remaining = replace(outcome.remaining, results=())
-    return exit_code(remaining, inputs.files, exit_zero=how.exit_zero)
+def _diff_code(outcome: Outcome, how: FixOptions) -> int:
+    note(f"Would fix {outcome.told}." if outcome.kept else "Nothing to fix.")
+    if outcome.remaining.unread:
+        return ERROR
+    return FINDINGS if outcome.kept and not how.exit_zero else CLEAN

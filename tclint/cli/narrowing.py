@@ -36,7 +36,7 @@ def narrowed(run: Run, asked: Narrowing, files: Sequence[Path]) -> Narrowed:
         BaselineError: the baseline cannot be used.
         ChangesError: Git cannot tell what has changed.
     """
-    known = 0
+    known, whole = 0, run
     if asked.baseline is not None:
         from tclint.lint.baseline import compare, read_baseline
 
@@ -53,7 +53,13 @@ def narrowed(run: Run, asked: Narrowing, files: Sequence[Path]) -> Narrowed:
         from tclint.git.changes import changed
 
         run = replace(run, results=changed(run.results, asked.since, files))
-    return Narrowed(run, known)
+    return Narrowed(_without_errors_of(whole, run), known)
+
+
+def _without_errors_of(whole: Run, left: Run) -> Run:
+    """What is left, without the errors that only findings told which are taken out."""
+    gone = {*left.unread} - {*whole.unread}
+    return replace(left, errors=tuple(error for error in left.errors if error not in gone))
 
 
 def update_baseline(run: Run, file: Path, files: Sequence[Path]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from tclint.cli.exits import CLEAN, FINDINGS
 from tclint.cli.terminal import complain, fail, note, write
 from tclint.config import ConfigError, load_config
+from tclint.crashes import in_one_line
 from tclint.errors import UserError
 from tclint.printable import printable
 from tclint.records import record
@@ -73,9 +73,8 @@ def _no_fault_of_ours(missing: str, keep: Path | None = None) -> Iterator[None]:
         yield
     except (UserError, ConfigError, OSError):
         raise
-    except Exception:  # noqa: BLE001 - it is shown, and asked to be reported
-        traceback.print_exc()
-        complain(f"no {missing}: this is an error in tclint, please report it")
+    except Exception as error:  # noqa: BLE001 - the command's status is what counts
+        complain(f"no {missing}: {in_one_line(error)}")
         if keep is not None:
             note(f"the recording is in {keep}")
 

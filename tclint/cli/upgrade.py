@@ -48,7 +48,7 @@ def upgrade(
     from tclint.cli.checking import complain_about, make_view
     from tclint.cli.configuration import Overrides
     from tclint.cli.execution import Means, execution
-    from tclint.cli.exits import CLEAN, FINDINGS
+    from tclint.cli.exits import CLEAN, ERROR, FINDINGS
     from tclint.cli.inputs import gather
     from tclint.cli.terminal import write
     from tclint.lint.engine import Run
@@ -64,11 +64,12 @@ def upgrade(
     how = execution(inputs, paths, Means(jobs, use_cache=False))
     found = compared(inputs.parts, step, how)
     view = make_view(colour=False)
-    complain_about(Run((), (*inputs.errors, *found.errors), found.files), view)
+    run = Run((), (*inputs.errors, *found.errors), found.files)
+    complain_about(run, view)
     render = report.as_json if output_format is Format.JSON else report.as_text
     write(render(found, view.path))
     worse = any(change.kind in (Kind.BREAKS, Kind.GONE) for change in found.changes)
-    raise typer.Exit(FINDINGS if worse else CLEAN)
+    raise typer.Exit(ERROR if run.unread else FINDINGS if worse else CLEAN)
 
 
 def _step(old: str, new: str) -> Step:

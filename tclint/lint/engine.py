@@ -75,6 +75,17 @@ class Run:
     cheap: tuple[tuple[Worth, int], ...] = ()
     looked: Looked = NOTHING
 
+    @property
+    def unread(self) -> tuple[FileError, ...]:
+        """The errors that no finding tells, as one tells that a file is no Python."""
+        found = [result.diagnostic for result in self.results] if self.errors else ()
+        told = {(one.path, key) for one in found for key in (one.span, one.message)}
+        return tuple(
+            error
+            for error in self.errors
+            if not {(error.path, error.span), (error.path, error.message)} & told
+        )
+
 
 def in_one(runs: Sequence[Run]) -> Run:
     """Several runs over different files as one."""

@@ -21,9 +21,7 @@ def summary(run: Run, known: int = 0) -> str:
 
     ``known`` is the number of findings that a baseline took out.
     """
-    found = _without_findings(run)
-    if run.results:
-        found = f"Found {count(len(run.results), 'finding')}{_breaks(run)}{_elsewhere(run)}."
+    found = _found(run)
     parts = (found, _fixable(run), *_not_shown(run, known))
     return " ".join(part for part in parts if part)
 
@@ -63,10 +61,12 @@ def _elsewhere(run: Run) -> str:
     return f", {text}" if text else ""
 
 
-def _without_findings(run: Run) -> str:
-    if run.errors:
-        return f"No findings, but {count(len(run.errors), 'file')} could not be checked."
-    return "All checks passed!"
+def _found(run: Run) -> str:
+    unread = f"{count(len(run.unread), 'file')} could not be checked."
+    if run.results:
+        found = f"Found {count(len(run.results), 'finding')}{_breaks(run)}{_elsewhere(run)}."
+        return f"{found} {unread}" if run.unread else found
+    return f"No findings, but {unread}" if run.unread else "All checks passed!"
 
 
 def _breaks(run: Run) -> str:
