@@ -1,8 +1,8 @@
 """Operations that give other bits for a tensor without dimensions than for its number.
 
 Measured on an H100 and on a CPU, with numbers that the dtype holds, in float16, bfloat16, float32,
-float64 and int64: ``python -m benchmarks.zero_dim`` prints and checks this table. All other
-operations that the analysis knows give the same bits, dtypes and gradients.
+float64 and int64: ``python -m benchmarks.zero_dim --check`` does it again. All other operations
+that the analysis knows give the same bits, dtypes and gradients.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site, once
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import DataScalar, Tensor
+from tclint.torch_facts.dtypes import DTYPES
 from tclint.torch_facts.elements import JOINING
 from tclint.torch_facts.memory import VIEW_ATTRIBUTES
 
@@ -234,6 +235,8 @@ class Devices:
 
     def _is_dtype(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
+            return True
+        if (self._site.dotted(node) or "").removeprefix("torch.") in DTYPES:
             return True
         kinds = [*options(self._site.value(node))]
         return bool(kinds) and all(getattr(kind, "type", None) == "dtype" for kind in kinds)

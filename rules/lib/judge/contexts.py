@@ -11,7 +11,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import FunctionNode, ModuleInfo
 from tclint.semantics.syntax import nodes
-from tclint.semantics.values import Function, Tensor
+from tclint.semantics.values import Function, Static, SymInt, Tensor
 from tclint.torch_facts.zero_dim import rounded_with_tensor
 
 from ..facts.annotations import holds_numbers
@@ -62,6 +62,9 @@ _ORDERED = frozenset("clamp clip clamp_min clamp_max".split())
 _UNORDERED = Changes(
     "a boolean tensor is clamped instead of raising, a complex one raises a different error"
 )
+_NEGATIVE_POWER = Changes("an integer to a negative power, or one out of range, may raise or not")
+_OTHER_DTYPE = Changes("on a GPU, a tensor of another dtype cannot be stored through a mask")
+_PLACES = (Static, SymInt)
 _NAN_BOUND = Changes("a NaN bound may clamp differently, depending on torch and the processor")
 
 
@@ -111,7 +114,14 @@ def _operator(
     if isinstance(operator, ast.Sub) and is_boolean(read):
         return Refused("torch does not subtract boolean tensors")
     name = _OPERATORS.get(type(operator), "")
-    return combine([promotion(tensor, read), _rounding(f"r{name}" if reflected else name)])
+    verdicts = [promotion(tensor, read), _rounding(f"r{name}" if reflected else name)]
+    if isinstance(operator, ast.Pow) and not _are_floats(tensor, read):
+        verdicts.append(_NEGATIVE_POWER)
+    return combine(verdicts)
+
+
+def _are_floats(*tensors: Tensor) -> bool:
+    return all(one.dtype is not None and one.dtype.category == "float" for one in tensors)
 
 
 def _rounding(operation: str) -> Verdict:
@@ -126,7 +136,9 @@ def _comparison(site: Site, node: ast.Compare, use: ast.expr, read: Tensor) -> V
         return Refused("the number is compared with `in`, `is` or in a chain")
     other = node.comparators[0] if node.left is use else node.left
     tensor = certain_tensor(site, other)
-    return _python_number(site, other) if tensor is None else promotion(tensor, read)
+    if tensor is None:
+        return _python_number(site, other)
+    return promotion(tensor, read, compares=True)
 
 
 def _augmented(site: Site, node: ast.AugAssign, read: Tensor) -> Verdict:
@@ -141,9 +153,19 @@ def _stored(site: Site, targets: list[ast.expr], read: Tensor) -> Verdict:
     if len(targets) == 1 and isinstance(target, ast.Subscript):
         tensor = certain_tensor(site, target.value)
         if tensor is not None:
-            return promotion(tensor, read)
+            return combine([promotion(tensor, read), _stored_at(site, target, tensor, read)])
     names = ", ".join(f"`{site.text(t)}`" for t in targets)
     return Changes(f"{names} {_TYPE}")
+
+
+def _stored_at(site: Site, target: ast.Subscript, tensor: Tensor, read: Tensor) -> Verdict:
+    """Through a mask or positions, a GPU stores only tensors of the same dtype."""
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    plain = all(
+        isinstance(one, ast.Slice) or all(isinstance(v, _PLACES) for v in options(site.value(one)))
+        for one in parts
+    )
+    return PROVED if plain or tensor.dtype == read.dtype else _OTHER_DTYPE
 
 
 def _formatted(site: Site, field: ast.FormattedValue, read: Tensor) -> Verdict:

@@ -24,8 +24,11 @@ _NARROW = frozenset({"float16", "bfloat16"})
 _HALF: Final = "the number is rounded to 16 bits first, which float16 has up to 65,504"
 
 
-def promotion(operand: Tensor, read: Tensor) -> Verdict:
-    """Judge an operation between ``operand`` and the number that was read from ``read``."""
+def promotion(operand: Tensor, read: Tensor, *, compares: bool = False) -> Verdict:
+    """Judge an operation between ``operand`` and the number that was read from ``read``.
+
+    One that ``compares`` finds the same in 16 bits, whatever the number is.
+    """
     left, right = operand.dtype, read.dtype
     if left is None or right is None:
         return _unknown()
@@ -41,11 +44,11 @@ def promotion(operand: Tensor, read: Tensor) -> Verdict:
     if right == FLOAT_OF_INTEGER:
         if left.category not in ("float", "complex"):
             return Changes("without `float` the result may be an integer")
-        return _integer_in(left)
+        return PROVED if compares else _integer_in(left)
     difference = _ORDER[left.category] - _ORDER[right.category]
     if difference > 0:
         if right.category == "int":
-            return _integer_in(left)
+            return PROVED if compares else _integer_in(left)
         return Changes(_HALF) if _name(left) in _NARROW and right.category != "bool" else PROVED
     if difference == 0 and _name(left) in _WIDE:
         if operand.rank is not None and operand.rank >= 1:
