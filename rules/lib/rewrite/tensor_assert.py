@@ -495,8 +495,9 @@ def is_real(site: Site, call: ast.Call, tensor: Tensor) -> bool:
     if tensor.dtype is not None and tensor.dtype.category in ("bool", "int", "float"):
         return True
     read = read_source(site, call)
-    if read is None or read[0] in ("float", "int", "bool"):
-        return True  # they raise for complex numbers before anything is compared
+    if read is None or read[0] == "bool":
+        return True
+    # Nor do `float` and `int` raise for a complex number on the real axis.
     return isinstance(read[1], ast.Call) and is_ordering(read[1])
 
 
