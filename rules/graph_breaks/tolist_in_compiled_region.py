@@ -9,24 +9,25 @@ from tclint.diagnostics import Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
-from tclint.semantics.site import Site
 from tclint.torch_facts.dynamo_settings import SCALARS
 
-from ..lib.facts.known import is_parameter
 from ..lib.facts.lists import known_list
 from ..lib.facts.purity import cannot_raise
 from ..lib.facts.selections import selection_below
 from ..lib.facts.uses import uses_of
 from ..lib.judge.certainty import is_certainly_tensor
+from ..lib.judge.verdict import PROVED, Changes
 from ..lib.rewrite.all_indices import loop_over_all_in_compiled
 from ..lib.rewrite.as_operator import as_operator
 from ..lib.rewrite.first_item import first_list
 from ..lib.rewrite.grouped_rows import group_rows
 from ..lib.rewrite.host_read import is_captured, repair_read
+from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.range_loop import count_list
 from ..lib.wording import consequence, short
 
 _KEEP: Final = "Compute with {}, or make the list before the compiled call and pass it in"
+_MAY_DO_ANYTHING: Final = "what is no tensor may do anything in its `tolist`"
 
 
 class TolistInCompiledRegion(Rule[HostRead]):
@@ -91,14 +92,9 @@ def _repair(event: HostRead, node: ast.expr) -> Repair | Decline:
         return counted
     uses = uses_of(event.site, node)
     if uses.statement is not None and cannot_raise(event.site, event.source):
-        if not _is_list_of_tensor(event.site, event.source):
-            return Decline("where it is no tensor, its `tolist` may do anything")
-        return Repair("Remove the unused list", (Replace(uses.statement, ""),))
+        certain = is_certainly_tensor(event.site, event.source)
+        verdict = PROVED if certain else Changes(_MAY_DO_ANYTHING)
+        removed = Replace(uses.statement, "")
+        return repair_as_proved(verdict, "Remove the unused list", (removed,))
     grouped = group_rows(event.site, node, event.source)
     return grouped or Decline("the surrounding code needs Python numbers")
-
-
-def _is_list_of_tensor(site: Site, source: ast.expr) -> bool:
-    """True for tensors, and for parameters that are taken for them: these, or arrays."""
-    given = isinstance(source, ast.Name) and is_parameter(site, source.id)
-    return given or is_certainly_tensor(site, source)
