@@ -111,7 +111,7 @@ def _in_constants(node: ast.Compare) -> bool:
 
 
 def _arithmetic(site: Site, op: ast.operator, kind: str, other: ast.expr) -> str:
-    floats = isinstance(op, ast.Div) or kind == "float" or _is_float(site, other)
+    floats = isinstance(op, ast.Div) or kind == "float" or is_float(site, other)
     return "float" if floats else "int"
 
 
@@ -124,9 +124,10 @@ def is_plain_number(site: Site, node: ast.expr) -> bool:
     return all(isinstance(v, _NUMBERS) for v in options(site.value(node)))
 
 
-def _is_float(site: Site, node: ast.expr) -> bool:
+def is_float(site: Site, node: ast.expr) -> bool:
+    """True for a number that is a float, and for what is computed with one."""
     if isinstance(node, ast.BinOp):
-        halves = _is_float(site, node.left) or _is_float(site, node.right)
+        halves = is_float(site, node.left) or is_float(site, node.right)
         return isinstance(node.op, ast.Div) or halves
     kinds = {getattr(value, "type", None) for value in options(site.value(node))}
     return "float" in kinds

@@ -9,6 +9,7 @@ when they divide by zero; `np.bool_` has operators of its own.
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Iterable
 
 from tclint.semantics.lattice import options
@@ -16,7 +17,15 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Mapping, NDArray, NumpyScalar, Object, Sequence, Static, Tensor
 
 from ..facts.branch_tests import is_only_asked
-from ..facts.number_flow import SAME_KIND, End, Step, call_around, index_around, is_truth_test
+from ..facts.number_flow import (
+    SAME_KIND,
+    End,
+    Step,
+    call_around,
+    index_around,
+    is_float,
+    is_truth_test,
+)
 from .certainty import is_certainly_tensor
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
@@ -28,8 +37,8 @@ _SAME_FOR_BOTH = frozenset(
     ("int", "float", "bool", "complex", "range", "str", "print", "round", "len")
 )
 _SHOWS_MEMBERS = frozenset(("print", "str"))
-_SMALL = 2**31
-"""Sums and products of a count with such a number do not overflow."""
+_INT_BITS, _FLOAT_BITS = 31, 990
+"""What a count may be multiplied by, and sums of such: all numbers of numpy hold the result."""
 _FROM_DATA = frozenset(("tensor", "as_tensor", "asarray", "scalar_tensor"))
 _TAKES_FLOATS = frozenset(
     "add clamp clamp_max clamp_min clip div divide dropout eq exp fill full full_like ge gt le "
@@ -65,7 +74,7 @@ def _step(site: Site, step: Step, least: Least, own: _Converted) -> Verdict:
     if step.kind == "bool" and isinstance(node, (ast.BinOp, ast.UnaryOp)) and not negation:
         return Changes(f"`{site.text(node)}` computes with a `bool` instead of an `np.bool_`")
     if isinstance(node, ast.BinOp):
-        return _arithmetic(site, node, least)
+        return _arithmetic(site, node, least, step.kind)
     return PROVED
 
 
@@ -96,7 +105,7 @@ def _is_own(node: ast.expr, own: _Converted) -> bool:
     return node in own
 
 
-def _arithmetic(site: Site, node: ast.BinOp, least: Least) -> Verdict:
+def _arithmetic(site: Site, node: ast.BinOp, least: Least, kind: str) -> Verdict:
     if isinstance(node.op, ast.Pow):
         return Changes(
             f"`{site.text(node)}` no longer wraps around, nor raises for negative powers"
@@ -108,14 +117,32 @@ def _arithmetic(site: Site, node: ast.BinOp, least: Least) -> Verdict:
         if bound is None or bound <= 0:
             why = f"`{site.text(node)}` raises ZeroDivisionError where numpy gives inf, nan or 0"
             return Changes(why)
-    if any(_is_large(part) for part in (node.left, node.right)):
-        return Changes(f"`{site.text(node)}` no longer wraps around")
-    return PROVED
+    bits = _bits(site, node)
+    if kind == "float" or is_float(site, node):
+        warns = Changes(f"`{site.text(node)}` no longer warns where it overflows")
+        return warns if bits >= _FLOAT_BITS else PROVED
+    return Changes(f"`{site.text(node)}` no longer wraps around") if bits >= _INT_BITS else PROVED
 
 
-def _is_large(node: ast.expr) -> bool:
-    value = node.value if isinstance(node, ast.Constant) else 0
-    return isinstance(value, int) and value >= _SMALL
+def _bits(site: Site, node: ast.expr, depth: int = 8) -> float:
+    """How many bits the written numbers add to what is counted."""
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return math.log2(abs(value)) if abs(value) >= 1 else 0
+        case ast.UnaryOp(operand=inner):
+            return _bits(site, inner, depth)
+        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int() as power)):
+            return _bits(site, left, depth) * power
+        case ast.BinOp(left=left, op=op, right=right):
+            sides = _bits(site, left, depth), _bits(site, right, depth)
+            if isinstance(op, (ast.Mult, ast.LShift)):
+                return sum(sides)
+            return max(sides) + 1 if isinstance(op, (ast.Add, ast.Sub)) else sides[0]
+        case ast.Name(id=name) if depth:
+            bound = [site.parent(store) for store in site.stores(name)]
+            values = [one.value for one in bound if isinstance(one, ast.Assign)]
+            return max((_bits(site, value, depth - 1) for value in values), default=0)
+    return 0
 
 
 def _end(site: Site, end: End) -> Verdict:
