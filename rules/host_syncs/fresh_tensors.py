@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint.semantics.ownership import is_opened
 from tclint.semantics.site import Site
 
 _FACTORIES: Final = frozenset({"tensor", "zeros", "ones", "full", "rand", "randn", "scalar_tensor"})
@@ -40,9 +41,8 @@ def only_read(site: Site, name: str, loop: ast.For | ast.While) -> list[ast.Call
 
 
 def _is_shared(site: Site, name: str) -> bool:
-    """True for a variable that other functions may bind anew."""
-    scope = ast.walk(site.body.scope)
-    return any(isinstance(n, (ast.Global, ast.Nonlocal)) and name in n.names for n in scope)
+    """True for a variable that other code may bind anew, or reach by its name."""
+    return site.body.is_declared(name) or is_opened(site)
 
 
 def _is_fresh(site: Site, node: ast.expr) -> bool:

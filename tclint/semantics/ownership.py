@@ -143,7 +143,7 @@ def _is_only_read(site: Site, name: str, blocks: frozenset[ast.AST]) -> bool:
 
     ``blocks`` are those that a tensor may have been made in.
     """
-    if isinstance(site.body.scope, ast.Module) or any(map(site.body.names, _OPENED)):
+    if isinstance(site.body.scope, ast.Module) or is_opened(site):
         return False
     pending, seen = [name], {name}
     while pending:
@@ -163,6 +163,15 @@ def _is_only_read(site: Site, name: str, blocks: frozenset[ast.AST]) -> bool:
     return True
 
 
+def is_opened(site: Site) -> bool:
+    """True for a function whose variables other code may reach by their names."""
+    return any(
+        not (name == "vars" and isinstance(call := site.parent(use), ast.Call) and call.args)
+        for name in _OPENED
+        for use in site.body.names(name)
+    )
+
+
 def is_local(site: Site, name: str) -> bool:
     """True for a variable that no caller gives, and that no nested or outer scope shares."""
     is_given = bool(site.body.arguments(name))
@@ -172,7 +181,7 @@ def is_local(site: Site, name: str) -> bool:
 def is_unshared(site: Site, name: str) -> bool:
     """True for a variable or parameter that no nested or outer scope shares."""
     return not (
-        any(map(site.body.names, _OPENED))
+        is_opened(site)
         or site.body.is_declared(name)
         or site.body.defines(name)
         or any(is_nested(site, node) for node in site.body.names(name))
@@ -364,7 +373,7 @@ def _handed_on(site: Site, parameter: str) -> frozenset[str] | None:
 
 
 def _followed(site: Site, parameter: str) -> frozenset[str] | None:
-    if any(map(site.body.names, _OPENED)):
+    if is_opened(site):
         return None
     pending, seen = [parameter], {parameter}
     while pending:
@@ -430,7 +439,7 @@ def _is_fresh_here(site: Site, node: ast.expr) -> bool:
 
 def _is_made_here(site: Site, name: str) -> bool:
     """True for a variable of fresh tensors that are written and returned, and nothing else."""
-    if any(map(site.body.names, _OPENED)) or not is_local(site, name):
+    if is_opened(site) or not is_local(site, name):
         return False
     return all(_is_filled(site, one) or _stays(site, one) for one in site.body.names(name))
 
