@@ -9,10 +9,9 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
-from tclint.diagnostics import Change, Decline
+from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Insert, Local, Repair, Replace
 from tclint.lint.templates import parsed, part_of
 from tclint.semantics.plain_reads import is_plain_read
@@ -51,9 +50,7 @@ def as_often(fix: Repair | Decline | None, site: Site, project: Project) -> Repa
     if not seen:
         return fix
     longest = max(map(site.text, seen), key=len)
-    note = f"`{longest}` is evaluated more than once, which may have side effects"
-    changes = f"{fix.changes}; {note}" if fix.changes else note
-    return replace(fix, change=Change.BEHAVIOUR, changes=changes)
+    return fix.differing(f"`{longest}` is evaluated more than once, which may have side effects")
 
 
 class _Count:

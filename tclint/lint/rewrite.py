@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from tclint.diagnostics import Applicability, Change, Edit
 from tclint.records import record
@@ -103,6 +103,11 @@ class Repair:
         """Hold the class of a change and its note together."""
         if (self.change is Change.SAME_BITS) == bool(self.changes):
             raise ValueError(f"the fix {self.message!r} is {self.change.value}: {self.changes!r}")
+
+    def differing(self, note: str) -> Repair:
+        """The repair where it may change something else as well."""
+        changes = f"{self.changes}; {note}" if self.changes else note
+        return replace(self, change=Change.BEHAVIOUR, changes=changes)
 
     @property
     def applicability(self) -> Applicability:

@@ -13,6 +13,7 @@ from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Import, Local, Repair, Replace, anchor
 from tclint.lint.templates import parsed, part_of
 from tclint.semantics.meaning import BUILTIN, Meaning, meaning, scopes_around
+from tclint.semantics.ownership import is_opened
 from tclint.semantics.project import Project
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
@@ -36,6 +37,8 @@ def as_meant(fix: Repair | Decline | None, site: Site, project: Project) -> Repa
             why = _obstacle(fix, name, is_called, meant, imported.get(name), site)
             if why:
                 return Decline(why)
+    if is_opened(site):
+        return fix.differing("the function reaches its variables by their names, as `eval` does")
     return fix
 
 

@@ -165,11 +165,18 @@ def _is_only_read(site: Site, name: str, blocks: frozenset[ast.AST]) -> bool:
 
 def is_opened(site: Site) -> bool:
     """True for a function whose variables other code may reach by their names."""
+    is_module = isinstance(site.body.scope, ast.Module)
     return any(
-        not (name == "vars" and isinstance(call := site.parent(use), ast.Call) and call.args)
+        not (is_module and is_nested(site, use)) and not _is_of_object(site, name, use)
         for name in _OPENED
         for use in site.body.names(name)
     )
+
+
+def _is_of_object(site: Site, name: str, use: ast.Name) -> bool:
+    """True for ``vars(x)``."""
+    call = site.parent(use)
+    return name == "vars" and isinstance(call, ast.Call) and bool(call.args)
 
 
 def is_local(site: Site, name: str) -> bool:
