@@ -29,7 +29,7 @@ def worth_saying(event: NameUsed, moved: Moved) -> bool:
         return False
     if site.settings.oldest_torch < moved.since or site.facts.tries:
         return False
-    if is_fallback(site, moved.new):
+    if is_fallback(site, event.expression, moved.new):
         return False
     outer = (o for o in site.ancestors(event.expression) if isinstance(o, (ast.If, ast.IfExp)))
     return not any(_VERSIONS.search(ast.unparse(o.test)) for o in outer)

@@ -40,7 +40,7 @@ def replaced(
     spelled = site.spell(function)
     if spelled is None:
         return NO_TORCH
-    if is_fallback(site, function):
+    if is_fallback(site, node, function):
         return Decline(KEPT.format(function))
     parts = {name: part for name, part in arguments.items() if isinstance(part, ast.expr)}
     parts.update(more or {})
