@@ -176,8 +176,8 @@ import torch
 
 class Net(torch.nn.Module):
   def forward(self, x: torch.Tensor, y: torch.Tensor, k: int):
-    assert x.shape[0] == y.sum(), \\
-      'rows: %s, counts: %s' % (str(x.shape), str(y))
+    torch._check_tensor_all(x.sum() == y, \\
+      lambda: f'rows: {x.shape}, counts: {y}')
     if k and \\
       (x < 0).any():
       raise ValueError("negative",
@@ -190,8 +190,8 @@ def test_rows_behind_a_backslash_move_with_their_statement(tmp_path: Path) -> No
     path = tmp_path / "m.py"
     path.write_text(CONTINUED, encoding="utf-8")
     after = fix_files([path], Config(tmp_path)).changed[0].after
-    said = "      'rows: %s, counts: %s' % (str(x.shape), str(y))\n"
-    assert f"else:\n      assert x.shape[0] == y.sum(), \\\n  {said}" in after
+    said = "      lambda: f'rows: {x.shape}, counts: {y}')\n"
+    assert f"else:\n      torch._check_tensor_all(x.sum() == y, \\\n  {said}" in after
     assert "    elif k and \\\n      (x < 0).any():\n      raise ValueError(" in after
 
 

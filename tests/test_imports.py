@@ -118,11 +118,9 @@ LIBRARY = "tclint_rules.lib."
 ROOMS = ("facts", "judge", "rewrite")
 """What several rules use, in the order in which one may import the other."""
 APART: Mapping[str, str] = {
-    "lib.facts.effects": "what a function may do, on 430 lines: a question of its own",
     "lib.facts.device_origins": "where values are, a question of its own",
     "lib.judge.contexts": "where a number stands, on 470 lines; its client has 340",
     "lib.rewrite.block_chosen": "a block of several variables, on 270 lines; its client has 60",
-    "lib.rewrite.buffer_choice": "one of the rewritings of a branch, whose rule has 500 lines",
     "lib.rewrite.each_way": "a branch of several tensors; of one, its client on 300 lines",
     "lib.rewrite.grouped_rows": "where a list goes and how it is used there, on 290 lines",
     "lib.facts.handed_out": "what code does with a tensor that it reads, a question of its own",

@@ -1407,36 +1407,6 @@ PROGRAMS = {
             def f2(self, x):
                 return self(x=(x + 1).requires_grad_())  # TCL188
     """,
-    "buffers that are chosen": """
-        class Net(torch.nn.Module):
-            def f(self, x):
-                if unknown(x) and x.sum():  # TCL160: `unknown(x)` is not known to be a single
-                    self.a, _ = make(x)
-                    self.register_buffer("b", self.a)
-                else:
-                    self.a, _ = other(x)
-                    self.register_buffer("b", self.a)
-
-        class Net2(torch.nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.register_buffer("b", torch.ones(2))
-                self.a = torch.ones(2)
-                self.c = torch.ones(2)
-            def f(self, x):
-                if x.sum() > 0:  # TCL160
-                    self.register_buffer("b", self.a)
-                else:
-                    self.register_buffer("b", self.c)
-                return x
-            def f2(self, x):
-                if x.sum() > 0:  # TCL160: `a = self.make(x)` would run for both
-                    a = self.make(x)
-                    self.register_buffer("b", self.a, persistent=False)
-                else:
-                    self.register_buffer("b", self.c, persistent=False)
-                return x
-    """,
     "numbers in asserts": """
         def f1(x: torch.Tensor):
             assert x.sum().item() < x.shape[0]  # TCL112

@@ -1,4 +1,4 @@
-"""The literal that stands for a message in compiled code states what the message states."""
+"""The literal that takes the place of a message states what the message states, or is not there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tclint_rules.lib.facts.messages import plain_text
+from tclint_rules.lib.facts.messages import stated
 
 
 @pytest.mark.parametrize(
@@ -18,11 +18,11 @@ from tclint_rules.lib.facts.messages import plain_text
         ('f"size mismatch ({a} vs {b})"', "size mismatch"),
         ('"values out of range: " + str(x)', "values out of range"),
         ('"bad values. Found %s" % x', "bad values"),
-        ('f"expected {a} dims"', "expected `a` dims"),
-        ('f"x has {n} rows, but must have 4"', "x has `n` rows, but must have 4"),
-        ('f"length is not divisible by {k}"', "length is not divisible by `k`"),
-        ('f"loss is {loss}"', "loss is `loss`"),
-        ('f"{limit} of {x}"', "`limit` of `x`"),
+        ('f"expected {a} dims"', None),
+        ('f"x has {n} rows, but must have 4"', None),
+        ('f"length is not divisible by {k}"', None),
+        ('f"loss is {loss}"', None),
+        ('f"{limit} of {x}"', None),
         (
             'f"must be in [x0, y0] (corner) format, but got {x}"',
             "must be in [x0, y0] (corner) format",
@@ -36,12 +36,23 @@ from tclint_rules.lib.facts.messages import plain_text
             'f"outside of the sequence, but found: starts: {x}, ends: {y}"',
             "outside of the sequence",
         ),
-        ('f"must be in range (0, {n - 1})"', "must be in range (0, `n - 1`)"),
+        ('f"must be in range (0, {n - 1})"', None),
         ("'features: %s, counts: %s' % (str(x.shape), str(y))", None),
         ('f"{x}"', None),
+        ('f"negative: {x.min()}"', "negative"),
+        ('f"negative, got {x.min()}"', "negative"),
+        ('f"shape {x.shape}"', None),
+        ('f"x: {x}"', None),
+        ('f"it\'s {x}"', None),
+        ('f"bad `{x}`"', None),
+        ('"%s in x, %d" % x.shape', None),
+        ('"bad {}".format(x)', "bad"),
+        ('"bad }".format(x)', None),
+        ('["bad", x]', None),
+        ('"-" * 3', "---"),
     ],
 )
-def test_a_message_is_cut_before_its_values_where_it_stands_without(
+def test_a_message_is_cut_before_its_values_where_the_rest_stands_by_itself(
     message: str, text: str | None
 ) -> None:
-    assert plain_text(ast.parse(message, mode="eval").body) == text
+    assert stated(ast.parse(message, mode="eval").body) == text

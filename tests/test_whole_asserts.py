@@ -72,7 +72,9 @@ DECLINED = (
     "((a == 1).all() and (b < 9).all()) or (b > 0).all()",
     "int(a.sum()) == 3",
 )
-MESSAGES = ("", ', "bad"', ', f"bad {a.min()} of {n}"', ", MESSAGE", ', "bad %s" % (a,)', ", 42")
+MESSAGES = (
+    "", ', "bad"', ', f"bad, got {a.min()} of {n}"', ", MESSAGE", ', "bad %s" % (a,)', ", 42",
+)  # fmt: skip
 PROGRAM = """\
 import torch
 
@@ -112,12 +114,12 @@ INPUTS = [
 CAUGHT = (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError)
 
 
-def fixed(folder: Path, text: str) -> tuple[str, list[str]]:
+def fixed(folder: Path, text: str, *, unsafe: bool = False) -> tuple[str, list[str]]:
     """A program after `fix`, and the graph breaks that `check` finds in it then."""
     path = folder / "program.py"
     path.write_text(text, encoding="utf-8")
     config = Config(root=folder, scope="all")
-    run = fix_files([path], config)
+    run = fix_files([path], config, unsafe=unsafe)
     after = run.changed[0].after if run.changed else text
     left = check_files([path], config, {path: after}).results
     breaking = [r.diagnostic for r in left if r.diagnostic.effect is Effect.GRAPH_BREAK]
@@ -144,11 +146,23 @@ def test_a_fixed_assert_does_the_same_in_eager_code(test: str, tmp_path: Path) -
             assert outcome(after, inputs) == outcome(text, inputs), after
 
 
+@pytest.mark.parametrize("test", REPAIRED)
+def test_an_unsafe_fix_of_the_message_keeps_what_is_asserted(test: str, tmp_path: Path) -> None:
+    text = PROGRAM.format(test=test, message=MESSAGES[2])
+    after, _ = fixed(tmp_path, text, unsafe=True)
+    for inputs in INPUTS[:7]:
+        before, now = (outcome(code, inputs).partition(" after ") for code in (text, after))
+        assert before[0].split(": bad")[0] == now[0].split(": bad")[0]
+        assert before[2] == now[2]
+
+
 @pytest.mark.parametrize("message", MESSAGES[1:3])
 @pytest.mark.parametrize("test", REPAIRED)
 def test_a_fixed_assert_stays_in_the_graph(test: str, message: str, tmp_path: Path) -> None:
-    after, left = fixed(tmp_path, PROGRAM.format(test=test, message=message))
+    text = PROGRAM.format(test=test, message=message)
+    after, left = fixed(tmp_path, text, unsafe=True)
     assert left == []
+    assert after.count("is_compiling") == text.count("is_compiling")
     assert not breaks(after, *INPUTS[0]), after
 
 
@@ -157,7 +171,7 @@ def test_an_assert_that_cannot_be_fixed_whole_is_left_alone_and_told(
     test: str, tmp_path: Path
 ) -> None:
     text = PROGRAM.format(test=test, message=MESSAGES[2])
-    after, left = fixed(tmp_path, text)
+    after, left = fixed(tmp_path, text, unsafe=True)
     assert (after, bool(left)) == (text, True)
     assert breaks(text, *INPUTS[0])
 
@@ -168,7 +182,7 @@ def test_a_fixed_assert_fails_in_compiled_code_where_it_fails_in_eager_code(
     test: str, tmp_path: Path
 ) -> None:
     text = PROGRAM.format(test=test, message=MESSAGES[2])
-    after, _ = fixed(tmp_path, text)
+    after, _ = fixed(tmp_path, text, unsafe=True)
     for inputs in INPUTS[:7]:
         torch._dynamo.reset()
         compiled = torch.compile(loaded(after), backend="eager", dynamic=False)

@@ -25,7 +25,6 @@ from ..lib.facts.shapes import same_shape
 from ..lib.judge.aliases import is_own_result, judge_copy
 from ..lib.judge.saved_for_backward import judge_kept
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
-from ..lib.rewrite.buffer_choice import choose_buffer
 from ..lib.rewrite.first_item import first_truth
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
@@ -115,9 +114,9 @@ def _repair_branch(event: TensorBranch, decided: ast.If | None) -> Repair | Decl
     if decided is not None:
         if is_only_output(site, decided):
             return Advice(_OUTPUT)
-        special = _drop_guard(site, decided) or choose_buffer(site, decided)
-        if special is not None:
-            return special
+        dropped = _drop_guard(site, decided)
+        if dropped is not None:
+            return dropped
     fix = choose(site, event.node)
     if isinstance(fix, Decline) and event.kind not in ("if", "ternary"):
         fix = Advice(_OPERATOR)

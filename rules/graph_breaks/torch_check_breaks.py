@@ -15,7 +15,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Function, Object, Tensor, Value
 
 from ..lib.facts.compiling import is_compiled_only
-from ..lib.facts.messages import formats_dynamically, literal_of, quoted
+from ..lib.facts.messages import formats_dynamically, quoted, stated
 from ..lib.wording import consequence, renumbered
 
 _TENSOR_CHECKS = frozenset({"torch._check_tensor_all", "torch._check_tensor_all_with"})
@@ -25,7 +25,7 @@ _ASSERT: Final = (
     "Assert it in compiled code, which then raises RuntimeError with a literal message; eager code "
     "stays as it is"
 )
-_LITERAL: Final = "Use the message's literal parts in compiled code; eager code stays as it is"
+_LITERAL: Final = "Use what the message states in compiled code; eager code stays as it is"
 _IN_PLACE: Final = "Define the message's function in the call: it is still called only on failure"
 _TAKE_OUT: Final = "compute the string before the call, and use the variable in the message"
 _DEFINE: Final = "define the message's function where the check is, such as `lambda: 'message'`"
@@ -204,26 +204,27 @@ def _is_tensor(event: Call, place: int) -> bool:
 
 
 def _assert_tensor(site: Site, call: ast.Call, place: int) -> Repair | Decline:
-    """``torch._check_tensor_all(t)`` → ``torch._assert_async(t.all(), ...)`` when compiled.
+    """``torch._check_tensor_all(t)`` → ``assert t.all(), ...`` when compiled.
 
     ``torch._assert`` asks a single element.
     """
     tested = "$tensor" if site.dotted(call.func) == "torch._assert" else "$tensor.all()"
-    template = f"$assert({tested}, {quoted(_message(site, call, place))})"
-    return _split(site, call, template, {"tensor": call.args[place]}, _ASSERT, "_assert_async")
+    template = f"assert {tested}, {quoted(_message(site, call, place))}"
+    return _split(site, call, template, {"tensor": call.args[place]}, _ASSERT)
 
 
 def _message(site: Site, call: ast.Call, place: int) -> str:
-    """The literal text nearest to what the exception says."""
+    """What the exception states, or what was checked."""
     given = _given_message(call, place)
     said = given.body if isinstance(given, ast.Lambda) else given
-    text = literal_of(site, said) if said is not None else None
+    text = stated(said) if said is not None else None
     return text or f"check failed: {' '.join(site.text(call.args[place]).split())}"
 
 
 def _split(
-    site: Site, call: ast.Call, template: str, parts: dict[str, ast.expr], why: str, name: str
+    site: Site, call: ast.Call, checked: str, parts: dict[str, ast.expr], why: str
 ) -> Repair | Decline:
+    """Let compiled code have a check of its own."""
     statement, function = site.parent(call), call.func
     if not isinstance(statement, ast.Expr):
         return Decline("the call is part of a larger expression")
@@ -234,9 +235,8 @@ def _split(
     if any(attempt.handlers for attempt in site.facts.tries):
         return Decline(_CAUGHT)
     torch = site.text(function.value)
-    checked = template.replace("$assert", f"{torch}.{name}")
     if is_compiled_only(site, statement):
-        return Repair(why, (Replace(call, checked, parts),))
+        return Repair(why, (Replace(statement, checked, parts),))
     whole = f"if {torch}.compiler.is_compiling():\n    {checked}\nelse:\n    $original"
     return Repair(why, (Replace(statement, whole, {**parts, "original": statement}),))
 
@@ -245,6 +245,6 @@ def _check_literally(site: Site, call: ast.Call, place: int) -> Repair | Decline
     """``torch._check(c, lambda: f"... {x.shape}")`` → the same with constant text when compiled."""
     parts = {f"given_{i}": argument for i, argument in enumerate(call.args[: place + 1])}
     given = ", ".join(f"${name}" for name in parts)
-    template = f"$assert({given}, lambda: {quoted(_message(site, call, place))})"
-    name = (site.dotted(call.func) or "").removeprefix("torch.")
-    return _split(site, call, template, parts, _LITERAL, name)
+    function = site.text(call.func)
+    template = f"{function}({given}, lambda: {quoted(_message(site, call, place))})"
+    return _split(site, call, template, parts, _LITERAL)

@@ -17,7 +17,7 @@ from ..lib.facts.compiling import is_compiled_only
 from ..lib.facts.conditions import is_plain, split_at_tensor
 from ..lib.facts.known import certain_tensor
 from ..lib.facts.likely_numbers import is_likely_number
-from ..lib.facts.messages import literal_of, quoted
+from ..lib.facts.messages import quoted, stated
 from ..lib.facts.random_tests import decides_at_random, is_number_of_library
 from ..lib.judge.declared import takes_numbers
 from ..lib.rewrite.opposites import opposite
@@ -72,24 +72,24 @@ class ValidationGuard(Rule[TensorBranch]):
 
 def _assert_when_compiled(site: Site, statement: ast.If) -> Repair | Decline:
     """Put asserts that stay in the graph beside a check that raises."""
-    names = [site.spell(f"torch.{n}") for n in ("compiler.is_compiling", "_assert_async")]
+    asks = site.spell("torch.compiler.is_compiling")
     raised = statement.body[-1]
     obstacle = _obstacle(site, statement)
     if obstacle or not isinstance(raised, ast.Raise):
         return Decline(obstacle)
-    if None in names:
+    if asks is None:
         return NO_TORCH
     flags, tensors = split_at_tensor(site, statement.test)
     asserted = _opposites(site, tensors)
     if isinstance(asserted, Decline):
         return asserted
-    message, literal = _message(site, raised, statement.test)
+    message, literal = _message(site, raised, tensors[0])
     indent = "        " if flags else "    "
-    lines = [f"if {names[0]}():"]
+    lines = [f"if {asks}():"]
     if flags:
         lines.append("    if " + " and ".join(f"$flag_{i}" for i in range(len(flags))) + ":")
     for template, _ in asserted:
-        lines.append(f"{indent}{names[1]}({template}, {message})")
+        lines.append(f"{indent}assert {template}, {message}")
     lines += ["else:", "    $original"]
     parts: dict[str, ast.expr | ast.stmt] = {f"flag_{i}": flag for i, flag in enumerate(flags)}
     for _, named in asserted:
@@ -156,13 +156,13 @@ def _opposite(site: Site, leaf: ast.expr, negated: bool, number: str) -> _Assert
 def _message(
     site: Site, raised: ast.Raise, test: ast.expr
 ) -> tuple[str, dict[str, ast.expr | ast.stmt]]:
-    """What the exception says, or the literal nearest to it, as a template with its part."""
+    """What the exception states, or what was tested, as a template with its part."""
     error = raised.exc
     if isinstance(error, ast.Call) and error.args:
         given = error.args[0]
         if isinstance(given, ast.Constant) and isinstance(given.value, str):
             return "$message", {"message": given}
-        text = literal_of(site, given)
+        text = stated(given)
         if text is not None:
             return quoted(text), {}
     kind = error.func if isinstance(error, ast.Call) else error

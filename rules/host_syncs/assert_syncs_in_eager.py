@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Change, Decline, Effect
-from tclint.lint.rewrite import Repair, Replace
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorAssert
 from tclint.semantics.lattice import tensor_in
@@ -16,13 +15,10 @@ from tclint.semantics.values import Guess
 from ..lib.facts.compiling import is_compiled_only
 from ..lib.facts.conditions import goes_on_after_tensor, host_reads, is_tensor_condition
 from ..lib.facts.messages import folded
-from ..lib.judge.caught import caught
-from ..lib.judge.declared import takes_numbers
-from ..lib.rewrite.proved import NO_TORCH
 
-_CHANGES = (
-    "it raises RuntimeError instead of AssertionError, on a GPU some calls later and "
-    "unrecoverably, and also under `python -O`"
+_SELDOM: Final = Advice(
+    "check once in many steps, or put the assert under `if torch.compiler.is_compiling():`, where "
+    "it does not wait"
 )
 _MOVES: Final = frozenset({"to", "cuda"})
 
@@ -33,7 +29,7 @@ class AssertSyncsInEager(Rule[TensorAssert]):
     code = "TCL301"
     name = "assert-syncs-in-eager"
     summary = "An assert on a tensor waits for the device in eager code"
-    instead = "Use `torch._assert_async`, which checks on the device"
+    instead = "Check once in many steps, or only in compiled code, which does not wait for it"
     on = TensorAssert
     effects = (Effect.HOST_SYNC,)
 
@@ -50,8 +46,7 @@ class AssertSyncsInEager(Rule[TensorAssert]):
             return None
         if statement.msg is not None and not isinstance(folded(statement.msg), str):
             return None
-        fix = caught(site) or takes_numbers(site, test) or _repair(event, statement)
-        return Finding("This assert waits for the device in eager code", fix, test)
+        return Finding("This assert waits for the device in eager code", _SELDOM, test)
 
 
 def _has_waited(site: Site, statement: ast.Assert) -> bool:
@@ -78,17 +73,3 @@ def _is_on_host(site: Site, node: ast.expr) -> bool:
     read = [(part, tensor_in(site.value(part))) for part in parts]
     known = [part for part, tensor in read if tensor is not None and tensor.guess is Guess.NONE]
     return bool(known) and all(_is_on_host(site, part) for part in known)
-
-
-def _repair(event: TensorAssert, statement: ast.Assert) -> Repair | Decline:
-    if isinstance(statement.test, ast.BoolOp):
-        return Decline("the condition mixes Python conditions with a tensor")
-    spelled = event.site.spell("torch._assert_async")
-    if spelled is None:
-        return NO_TORCH
-    parts: dict[str, ast.expr | ast.stmt] = {"test": statement.test}
-    if statement.msg is not None:
-        parts["message"] = statement.msg
-    call = f"{spelled}({', '.join(f'${name}' for name in parts)})"
-    rewrite = Replace(statement, call, parts)
-    return Repair("Use `torch._assert_async`", (rewrite,), Change.BEHAVIOUR, _CHANGES)

@@ -28,6 +28,7 @@ from tclint.fix.results import (
     key_of,
 )
 from tclint.fix.settings import switches
+from tclint.fix.together import together
 from tclint.lint.selection import applicability_of
 from tclint.records import record
 from tclint.source.errors import FileError, SourceError
@@ -406,7 +407,8 @@ def _fix_file(path: Path, results: Sequence[Result], progress: _Progress) -> boo
             progress.declined.append(Declined(result.diagnostic, edits))
         else:
             groups.append(Group(result.diagnostic.code, edits, number))
-    chosen = choose(groups)
+    repairs = {n: result.repair for n, result in enumerate(results) if result.repair is not None}
+    chosen = choose(together(file, tree, groups, repairs))
     text = _with(file, chosen)
     if text == file.text:
         return False

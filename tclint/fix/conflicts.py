@@ -67,6 +67,12 @@ def flatten(groups: Sequence[Group]) -> list[Edit]:
     return [edit for group in groups for edit in group.edits]
 
 
+def meet(one: Edit, other: Edit) -> bool:
+    """True for two edits that touch one row, or insert lines at one place."""
+    (first, last), (start, end) = _rows(one), _rows(other)
+    return first <= end and start <= last
+
+
 def _inserts(edit: Edit) -> bool:
     return edit.span.start == edit.span.end
 

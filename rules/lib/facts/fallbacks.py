@@ -14,23 +14,32 @@ _ASKS: Final = ("hasattr", "getattr", "dir")
 
 
 def is_fallback(site: Site, node: ast.expr, dotted: str) -> bool:
-    """True where the function chooses between ``node`` and ``dotted``.
+    """True where another branch than that of ``node`` names ``dotted``, or asks if it is there.
 
-    Then another branch than the one with ``node`` names it, or the function asks by its last name
-    if it is there. A name beside ``node`` is only used twice.
+    A name in the same branch is only used twice: ``norm(a) / f(a) + norm(b) / f(b)``.
     """
-    scope, last = site.body.scope, dotted.rpartition(".")[2]
-    if isinstance(scope, ast.Module):
+    if isinstance(site.body.scope, ast.Module):
         return False
-    around: set[tuple[ast.AST, str]] | None = None
-    for other in nodes(scope):
-        if isinstance(other, ast.Constant) and other.value == last and _asks(site, other):
-            return True
-        if isinstance(other, ast.Attribute) and other.attr == last and site.dotted(other) == dotted:
-            around = {*_branches(site, node)} if around is None else around
-            if around != {*_branches(site, other)}:
-                return True
-    return False
+    own = {*_branches(site, node)}
+    return is_asked_for(site, dotted) or any(
+        {*_branches(site, other)} != own for other in _named(site, dotted)
+    )
+
+
+def is_asked_for(site: Site, dotted: str) -> bool:
+    """True in a function that asks whether ``dotted`` is there, by its last name."""
+    last = dotted.rpartition(".")[2]
+    return not isinstance(site.body.scope, ast.Module) and any(
+        isinstance(node, ast.Constant) and node.value == last and _asks(site, node)
+        for node in nodes(site.body.scope)
+    )
+
+
+def _named(site: Site, dotted: str) -> Iterator[ast.Attribute]:
+    last = dotted.rpartition(".")[2]
+    for node in nodes(site.body.scope):
+        if isinstance(node, ast.Attribute) and node.attr == last and site.dotted(node) == dotted:
+            yield node
 
 
 def _asks(site: Site, name: ast.Constant) -> bool:

@@ -1,4 +1,4 @@
-"""The messages of asserts: which ones Dynamo takes, and the literal nearest to one."""
+"""The messages of asserts and checks: which ones Dynamo takes, and what they state."""
 
 from __future__ import annotations
 
@@ -14,25 +14,20 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Sequence as Elements
 from tclint.semantics.values import SymInt, Tensor
 
-_LONGEST: Final = 48
 _PERCENT: Final = regex(r"%(?:\((\w+)\))?[#0\- +]*(?:\d+)?(?:\.\d+)?([a-zA-Z%])")
-# They change how a value is shown, not what it is.
-_CONVERSIONS: Final = ("str", "repr", "int", "float", "bool", "list", "tuple")
 # Where the values begin that a message adds to what it states, and what asks for a value behind it.
 _CLAUSE: Final = regex(
     r"[,;:(]\s+|\.\s+(?=[A-Z])|\s\(|,?\s+(?:but )?(?:got|found|was|is)\b[\s:=]*$"
 )
 _DANGLING: Final = regex(
     r"\b(?:a|an|the|of|in|to|for|with|than|and|or|not|by|at|from|be|has|have|must|expected"
-    r"|in range)$",
+    r"|it's|in range)$",
     re.I,
 )
 # What is closed again is no end of a statement: "must be in [x0, y0] (corner) format".
 _CLOSED: Final = regex(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|`[^`]*`|\"[^\"]*\"")
 _LABEL: Final = 3
 """Words at most that only name the value behind them: "..., largest value: {x}"."""
-_COPIES: Final = ("item", "tolist", "detach", "cpu", "numpy", "float")
-_QUOTES: Final = ("`", "'", '"')
 
 
 def folded(node: ast.expr) -> object:
@@ -56,43 +51,34 @@ def folded(node: ast.expr) -> object:
     return node
 
 
-def nearest_literal(site: Site, statement: ast.Assert) -> str:
-    """A text that says what the message would, but for the values."""
-    text = literal_of(site, statement.msg) if statement.msg else None
-    if text is None:
-        return f"assertion failed: {' '.join(site.text(statement.test).split())}"
-    return text
+def stated(message: ast.expr) -> str | None:
+    """What a message states before its first value; None where that does not stand by itself.
 
-
-def literal_of(site: Site, message: ast.expr) -> str | None:
-    """The text of a message, with names in the place of values; None for one that is not plain."""
-    if isinstance(message, ast.Name):
-        message = site.module.assigned.get(message.id, message)
-    constant = folded(message)
-    return plain_text(message) if isinstance(constant, ast.AST) else str(constant)
-
-
-def plain_text(message: ast.expr) -> str | None:
-    """What a message says without its values; None where that is nothing.
-
-    Somebody reads it who knows neither the values nor that there was a template: what comes after
-    the statement ("..., got {n}") goes, and a value that the sentence needs is named by its source.
+    Somebody reads it who knows neither the values nor that there was a template.
     """
+    constant = folded(message)
+    if isinstance(constant, str):
+        return constant
     parts = _parts(message)
-    if parts is None or not any(re.search(r"[^\W\d_]", p) for p in parts if isinstance(p, str)):
+    if parts is None:
         return None
-    stated = _stated(parts)
-    if stated is not None or _only_labels(parts):
-        return stated
-    text = ""
-    for part in parts:
-        if isinstance(part, str):
-            text += part
-        elif _is_named_already(part, text):
-            text = text.rstrip(" :=")
-        else:
-            text += _named(part, text)
-    return text
+    first = next((i for i, part in enumerate(parts) if not isinstance(part, str)), len(parts))
+    before = "".join(part for part in parts[:first] if isinstance(part, str))
+    if first == len(parts):
+        return None
+    behind = [part for part in parts[first + 1 :] if not isinstance(part, str) or part.strip(" .!")]
+    end = _end_of_statement(before)
+    text = before[:end].strip(" :=")
+    goes_on = _DANGLING.search(text) or (end is None and behind)
+    return None if goes_on or not _says_something(text, parts, first) else text
+
+
+def _says_something(text: str, parts: Sequence[str | ast.expr], first: int) -> bool:
+    """False for no word, and for one that names the value behind it: ``f"shape {x.shape}"``."""
+    words, value = text.lower().split(), parts[first]
+    if len(words) == 1 and isinstance(value, ast.expr):
+        return words[0] not in ast.unparse(value).lower() and not _only_labels(parts)
+    return re.search(r"[^\W\d_]", text) is not None
 
 
 def _parts(message: ast.expr) -> list[str | ast.expr] | None:
@@ -163,20 +149,6 @@ def _format(template: str, call: ast.Call) -> list[str | ast.expr] | None:
     return parts
 
 
-def _stated(parts: Sequence[str | ast.expr]) -> str | None:
-    """What is said before the first value, where that stands by itself."""
-    first = next((i for i, part in enumerate(parts) if not isinstance(part, str)), len(parts))
-    before = "".join(part for part in parts[:first] if isinstance(part, str))
-    behind = [part for part in parts[first + 1 :] if not isinstance(part, str) or part.strip(" .!")]
-    if first == len(parts) or not before:
-        return None
-    end = _end_of_statement(before)
-    text = before[:end].strip(" :=")
-    if _DANGLING.search(text) or (end is None and behind):
-        return None
-    return text if len(text.split()) > 1 else None
-
-
 def _only_labels(parts: Sequence[str | ast.expr]) -> bool:
     """True for ``f"x: {x}, y: {y}"``, which states nothing once the values are gone."""
     texts = [
@@ -199,29 +171,6 @@ def _end_of_statement(before: str) -> int | None:
             break
         ends.pop()
     return ends[-1].start() if ends else None
-
-
-def _is_named_already(value: ast.expr, before: str) -> bool:
-    """True behind the value's own name: in ``f"size {size}"`` and ``f"all sizes {all_sizes}"``."""
-    name = value.attr if isinstance(value, ast.Attribute) else getattr(value, "id", "")
-    said, words = before.rstrip(" :="), name.strip("_").replace("_", " ")
-    last = re.search(rf"\b{re.escape(words)}$", said.replace("_", " "), re.I) if words else None
-    return last is not None
-
-
-def _named(value: ast.expr, before: str) -> str:
-    """What stands for a value: how the program calls it."""
-    match value:
-        case ast.Call(func=ast.Name(id=name), args=[inner], keywords=[]) if name in _CONVERSIONS:
-            return _named(inner, before)
-        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[]) if name in _COPIES:
-            return _named(owner, before)
-        case ast.Constant(value=known):
-            return str(known)
-    text = ast.unparse(value)
-    if len(text) > _LONGEST or "\n" in text:
-        return "..."
-    return text if before.endswith(_QUOTES) or "`" in text else f"`{text}`"
 
 
 def quoted(text: str) -> str:

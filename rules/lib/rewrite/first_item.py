@@ -40,9 +40,9 @@ _ROWS: Final = (
 _MESSAGE: Final = "Specialize on the number of the first call, and raise for any other"
 _NUMBERS_MESSAGE: Final = "Specialize on the numbers of the first call, and raise for any others"
 _CHANGES: Final = (
-    "compiled code is specialized on the number of the first call, and raises for any other, for "
-    "NaN, and mostly where the number depends on what compiled code wrote in place; the call that "
-    "compiles computes what the number depends on twice"
+    "compiled code is specialized on the number of the first call, and raises for any other (but "
+    "not under `python -O`), for NaN, and mostly where the number depends on what compiled code "
+    "wrote in place; the call that compiles computes what the number depends on twice"
 )
 _ITEM: Final = '''\
 @{torch}.compiler.assume_constant_result
@@ -57,7 +57,7 @@ def first_item(number):
     if not {torch}.compiler.is_compiling():
         return number.item()
     item = _item_when_compiled(number)
-    {torch}._assert_async(number == item, "this code was compiled for another number")
+    assert number == item, "this code was compiled for another number"
     return item
 '''
 _WHOLE: Final = '''\
@@ -84,7 +84,7 @@ def first_list(numbers):
         return numbers.tolist()  # tclint: ignore[TCL103]
     items = _list_when_compiled(numbers)
     same = numbers == {torch}.tensor(items, dtype=numbers.dtype, device=numbers.device)
-    {torch}._assert_async(same.all(), "this code was compiled for other numbers")
+    assert same.all(), "this code was compiled for other numbers"
     return items
 '''
 _NONZERO: Final = '''\

@@ -13,6 +13,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Sequence, Static, SymInt, Value
 
+from ..facts.fallbacks import KEPT, is_asked_for
 from ..facts.integers import least
 from ..facts.number_flow import End, Step
 from ..judge.python_numbers import verdict_of
@@ -93,6 +94,8 @@ def use_equivalent(
     if call.keywords or len(call.args) != equivalent.takes:
         number = "one argument" if equivalent.takes == 1 else f"{equivalent.takes} arguments"
         return Decline(f"`{equivalent.name}` takes {number}")
+    if is_asked_for(site, equivalent.name):
+        return Decline(KEPT.format(equivalent.name))
     name, imports = library(site, equivalent.name)
     verdicts = [_argument(site, call, equivalent), verdict_of(site, way, partial(least, site))]
     verdict = combine(verdicts)

@@ -1,8 +1,8 @@
 """An assert on tensors as Dynamo takes it: whole, whatever its test and its message are made of.
 
-All rules about asserts offer this one repair. What is left in the graph are asserts that ask for
-one truth of a tensor each, last, and have a literal message. Where eager code could tell the
-difference, it keeps the assert as it is, and compiled code gets its own.
+All rules about asserts offer this one repair. What it leaves are asserts that ask for one truth of
+a tensor each, last, and have a literal message. They stand where the assert stood: nobody wants
+to read, and to keep up, one assert for eager code and another for compiled code.
 """
 
 from __future__ import annotations
@@ -14,18 +14,16 @@ from typing import Final
 
 from tclint.diagnostics import Advice, Decline
 from tclint.lint.rewrite import Repair, Replace
-from tclint.records import record
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import NONE, SymInt, Tensor
+from tclint.semantics.values import NONE, Static, Tensor
 from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..facts.compiling import is_compiled_only
 from ..facts.conditions import HOST_FUNCTIONS, host_reads, is_tensor_condition, read_source
-from ..facts.known import certain_tensor, is_boolean
-from ..facts.messages import folded, nearest_literal, quoted
+from ..facts.known import certain_tensor, is_boolean, is_parameter
+from ..facts.messages import folded, quoted, stated
 from ..facts.purity import ORDER, cannot_raise, compares, is_ordering, is_pure
-from ..judge.caught import caught
 from ..judge.certainty import is_certainly_tensor
 from ..judge.declared import takes_numbers
 from ..judge.exactness import COMPLEX, exact_comparison
@@ -47,9 +45,16 @@ _OPERATORS: Final[dict[type[ast.cmpop], str]] = {
 }
 _SYMBOLS: Final = {"torch.logical_and": "&", "torch.logical_or": "|"}
 _ONE = Changes("a tensor with several elements raises an error with a different message")
-_WHOLE_DOUBLES = 2**53
 _INTEGER = Refused("`int` drops the fraction before the comparison")
 _EQUAL = Changes("tensors of different shapes broadcast or raise instead of being unequal")
+_DEVICES = Changes("the operation fails when the tensors are on different devices")
+_CAUGHT: Final = (
+    "the surrounding `try` would catch RuntimeError from compiled code instead of AssertionError"
+)
+_VALUES: Final = (
+    "write a literal message, as compiled code cannot show values, or put the assert under "
+    "`if not torch.compiler.is_compiling():`"
+)
 
 
 class _RefusedError(Exception):
@@ -62,9 +67,8 @@ class _RefusedError(Exception):
 
 def repair_assert(site: Site, statement: ast.Assert) -> Repair | Decline:
     """Rewrite an assert so that nothing of it breaks the graph; decline where a part would stay."""
-    refusal = caught(site)
-    if refusal is not None:
-        return refusal
+    if any(attempt.handlers for attempt in site.facts.tries):
+        return Decline(_CAUGHT)
     test = _Test(site, statement)
     try:
         return test.repair()
@@ -76,7 +80,7 @@ class _Test:
     """The test of one assert on its way into the graph.
 
     ``parts`` are the nodes that the templates name; ``rewrites`` do the same in place, as long as
-    the assert stays one. ``apart`` is set where eager code could tell the difference.
+    the assert stays one.
     """
 
     def __init__(self, site: Site, statement: ast.Assert) -> None:
@@ -86,7 +90,6 @@ class _Test:
         self.rewrites: list[Replace] = []
         self.verdicts: list[Verdict] = []
         self.messages: list[str] = []
-        self.apart = False
         self.is_new = False
         reads = host_reads(site, statement.test)
         if site.has_setting(SCALARS):
@@ -94,44 +97,39 @@ class _Test:
         self.reads = [*reads]
 
     def repair(self) -> Repair | Decline:
-        """The assert rewritten."""
+        """The assert rewritten, for eager and compiled code."""
         conditions = self._conditions(self.statement.test)
+        said = self._message()
         verdict = combine(self.verdicts)
-        if isinstance(verdict, Refused):
-            return Decline(verdict.why)
-        message = self.statement.msg
-        literal = message is None or isinstance(folded(message), str)
-        if literal and not self.apart:
-            return self._in_place(conditions, verdict)
-        text = quoted(nearest_literal(self.site, self.statement)) if message is not None else ""
-        asserts = [f"assert {test}{', ' if text else ''}{text}" for test in conditions]
-        if not is_compiled_only(self.site, self.statement):
-            asserts = self._beside_original(asserts)
-        rewrite = Replace(self.statement, "\n".join(asserts), self.parts)
-        if literal:
-            self.messages.append("Assert on the tensor itself in compiled code")
+        rewrites = self.rewrites
+        if self.is_new:
+            text = "\n".join(f"assert {condition}{said}" for condition in conditions)
+            rewrites = [Replace(self.statement, text, self.parts)]
+        return repair_as_proved(verdict, self.messages[0], tuple(rewrites))
+
+    def _message(self) -> str:
+        """The message behind a condition, literal from now on; empty where there is none."""
+        given = self.statement.msg
+        if given is None:
+            return ""
+        constant = folded(given)
+        if isinstance(constant, str):
+            return f", {self._part(given)}"
+        differs = "the message no longer shows its values"
+        text = _known_text(self.site, given)
+        if text is not None:
+            differs = ""
+        elif isinstance(constant, ast.AST):
+            text = stated(given)
         else:
-            self.messages.append("Use a literal message in compiled code")
-        return repair_as_proved(verdict, self.messages[-1], (rewrite,))
-
-    def _in_place(self, conditions: list[str], verdict: Verdict) -> Repair | Decline:
-        """The same asserts for eager and compiled code."""
-        if not self.is_new:
-            return repair_as_proved(verdict, self.messages[0], tuple(self.rewrites))
-        said = ""
-        if self.statement.msg is not None:
-            self.parts["message"], said = self.statement.msg, ", $message"
-        text = "\n".join(f"assert {condition}{said}" for condition in conditions)
-        return repair_as_proved(
-            verdict, self.messages[0], (Replace(self.statement, text, self.parts),)
-        )
-
-    def _beside_original(self, asserts: list[str]) -> list[str]:
-        asks = self._spelled("torch.compiler.is_compiling")
-        self.parts["original"] = self.statement
-        return [
-            f"if {asks}():", *(f"    {line}" for line in asserts), "else:", "    $original"
-        ]  # fmt: skip
+            text, differs = str(constant), "the AssertionError carries a string"
+        if text is None:
+            raise _RefusedError(Advice(_VALUES))
+        if differs and not is_compiled_only(self.site, self.statement):
+            self.verdicts.append(Changes(differs))
+        self.messages.append("Use a literal message")
+        self.rewrites.append(Replace(given, quoted(text)))
+        return f", {quoted(text)}"
 
     # What the test becomes: asserts one after the other, of which the first one that fails raises.
 
@@ -239,13 +237,6 @@ class _Test:
         self.messages.append("Assert on the tensor itself")
         dropped = [(read, *_drop(self.site, read)) for read in found]
         verdict = combine(verdict for _, _, verdict in dropped)
-        if isinstance(verdict, Changes) and self._can_stand_apart():
-            exactly = None if verdict == COMPLEX else _as_double(self.site, node, found)
-            if exactly is not None:
-                self.apart = True
-                return self._named(exactly.template, exactly.parts)
-            if verdict == COMPLEX:
-                self.apart, verdict = True, PROVED
         self.verdicts.append(verdict)
         self.rewrites += [rewrite for _, rewrite, _ in dropped]
         written = {read: self._named(r.template, r.parts) for read, r, _ in dropped}
@@ -254,10 +245,6 @@ class _Test:
         if not isinstance(node, ast.Compare) or isinstance(verdict, Refused):
             return ""
         return self._compared([node.left, *node.comparators], node.ops, written)
-
-    def _can_stand_apart(self) -> bool:
-        known = self.site.spell("torch.compiler.is_compiling") is not None
-        return known or is_compiled_only(self.site, self.statement)
 
     def _compared(
         self, sides: list[ast.expr], ops: Iterable[ast.cmpop], written: dict[ast.Call, str]
@@ -299,19 +286,21 @@ class _Test:
             joined = self._joined(tensors[0], first_one)
         else:
             joined = self._combined(test.op, [self._joined(t, first_one) for t in tensors])
-        self._keep_devices_apart(tensors)
+        self._judge_devices(tensors)
         return " or ".join([*plain, self._negation(joined) if negated else joined.text])
 
-    def _keep_devices_apart(self, tensors: Iterable[ast.expr]) -> None:
-        """Tensors without dimensions may be on two GPUs: eager code need not combine them."""
-        roots = {
-            ast.dump(part)
+    def _judge_devices(self, tensors: Iterable[ast.expr]) -> None:
+        """Tensors without dimensions may be on two GPUs; what has a tensor in common is on one."""
+        roots = [
+            {
+                ast.dump(part)
+                for part in ast.walk(tensor)
+                if isinstance(part, (ast.Name, ast.Attribute)) and self._is_root(part)
+            }
             for tensor in tensors
-            for part in ast.walk(tensor)
-            if isinstance(part, (ast.Name, ast.Attribute)) and self._is_root(part)
-        }
-        if len(roots) > 1 and self._can_stand_apart():
-            self.apart = True
+        ]
+        if not set.intersection(*roots):
+            self.verdicts.append(_DEVICES)
 
     def _is_root(self, node: ast.Name | ast.Attribute) -> bool:
         if not isinstance(self.site.value(node), Tensor):
@@ -438,43 +427,17 @@ def _closes_last(text: str) -> bool:
     return False
 
 
-@record(frozen=True)
-class Written:
-    """An expression as a template."""
-
-    template: str
-    parts: dict[str, ast.expr]
-
-
-def _as_double(site: Site, test: ast.expr, reads: list[ast.Call]) -> Written | None:
-    """A comparison of one number that is read, for compiled code, in doubles.
-
-    A double holds what a tensor of up to 32 bits holds, and rounds nothing past another number:
-    with a number that it holds, too, comparisons come out as Python's.
-    """
-    if len(reads) != 1 or not isinstance(test, ast.Compare):
+def _known_text(site: Site, message: ast.expr) -> str | None:
+    """The text of a message that a name holds which nothing else is assigned to."""
+    if not isinstance(message, ast.Name) or is_parameter(site, message.id):
         return None
-    read = reads[0]
-    if read not in (test.left, test.comparators[0]):
+    local = site.stores(message.id)
+    if len(local) > 1 or not (local or message.id in site.module.assigned):
         return None
-    known = read_source(site, read)
-    other = test.comparators[0] if read is test.left else test.left
-    if known is None or known[0] not in ("item", "float") or not _is_double(site, other):
-        return None
-    if takes_numbers(site, known[1]) is not None:
-        return None
-    double = f"$source{'' if known[2].rank == 0 else '.reshape(())'}.double()"
-    sides = [double, "$other"] if read is test.left else ["$other", double]
-    condition = ast.unparse(ast.Compare(ast.Name("LEFT"), test.ops, [ast.Name("RIGHT")]))
-    condition = condition.replace("LEFT", sides[0]).replace("RIGHT", sides[1])
-    return Written(condition, {"source": known[1], "other": other})
-
-
-def _is_double(site: Site, node: ast.expr) -> bool:
-    """True for a number that a double holds exactly: a constant, or a size."""
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, (int, float)) and abs(node.value) < _WHOLE_DOUBLES
-    return all(isinstance(kind, SymInt) for kind in options(site.value(node)))
+    match [*options(site.value(message))]:
+        case [Static(known=True, value=str(text))]:
+            return text
+    return None
 
 
 def _drop(site: Site, call: ast.Call) -> tuple[Replace, Verdict]:

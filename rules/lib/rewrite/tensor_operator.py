@@ -51,10 +51,7 @@ _DRAWING: Final = ("bernoulli", "multinomial", "normal", "poisson", "rand")
 _FUNCTIONS: Final = frozenset(
     [
         *(ALLOCATING_FUNCTIONS | WRITING_NOTHING),
-        *(
-            f"torch.{name}"
-            for name in ("Size", "_assert_async", "finfo", "iinfo", "is_tensor", "numel")
-        ),
+        *(f"torch.{name}" for name in ("Size", "finfo", "iinfo", "is_tensor", "numel")),
         *(f"torch.nn.functional.{n}" for n in ("interpolate", "max_pool1d", "max_pool2d")),
         "torch.compiler.is_compiling",
         *(f"numpy.{name}" for name in ("ceil", "exp", "floor", "log", "prod", "sqrt")),
