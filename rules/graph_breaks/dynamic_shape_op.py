@@ -32,7 +32,7 @@ from ..lib.rewrite.first_item import first_places
 from ..lib.rewrite.masked_call import call_for_all
 from ..lib.rewrite.masked_loss import loss_of_all
 from ..lib.rewrite.masked_rows import store_rows_later
-from ..lib.rewrite.masked_store import cover_of, store_where
+from ..lib.rewrite.masked_store import cover_of, fill_where, store_where
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.selected_rows import compute_all_rows
 from ..lib.rewrite.tensor_operator import tensor_operator
@@ -75,14 +75,17 @@ class DynamicShapeOp(Rule[DynamicShape]):
     )
     on = DynamicShape
     effects = (Effect.GRAPH_BREAK,)
-    gb_ids = ("GB0036", "GB0246", "GB7000")
+    gb_ids = ("GB0033", "GB0036", "GB0246", "GB7000")
     settings = (DYNAMIC_SHAPES,)
 
     def check(self, event: DynamicShape) -> Finding | None:
-        """Report reads; a mask on the left of an assignment keeps the shape."""
+        """Report reads; a mask with dimensions on the left of an assignment keeps the shape."""
+        site = event.site
+        mask = certain_tensor(site, event.source) if event.via == "mask" else None
+        if mask is not None and mask.rank == 0:
+            return _of_one_value(event)
         if event.store and event.via == "mask":
             return None
-        site = event.site
         if site.has_setting(DYNAMIC_SHAPES) and event.via not in _NEVER_CAPTURED:
             return None
         unsure = (event.named and not _is_stored_by(event)) or is_compiled_aside(
@@ -99,6 +102,22 @@ class DynamicShapeOp(Rule[DynamicShape]):
             removed_by_settings=() if asked or _is_never_captured(event) else (DYNAMIC_SHAPES,),
             hatch=hatch,
         )
+
+
+def _of_one_value(event: DynamicShape) -> Finding:
+    """A mask without dimensions: all or nothing is read or written, as its one value says.
+
+    Settings that capture scalars and shapes do not trace it: Dynamo has to know the value.
+    """
+    site = event.site
+    fix = fill_where(site) if event.store else _repair(event)
+    return Finding(
+        f"The mask `{short(site, event.source)}` is one value, which the host reads"
+        f"{consequence(site)}",
+        fix,
+        gb_ids=loop_ids(site, "GB0033"),
+        confidence=Confidence.LOW if is_compiled_aside(site, site.statement) else None,
+    )
 
 
 def _is_stored_by(event: DynamicShape) -> bool:

@@ -18,7 +18,7 @@ from tclint.semantics.values import Static, SymInt
 from tclint.torch_facts.pointwise import is_pointwise
 
 from ..facts.compiling import is_compiled_aside, is_compiled_only
-from ..facts.known import certain_tensor, is_boolean, is_parameter
+from ..facts.known import certain_tensor, constant, is_boolean, is_parameter
 from ..facts.purity import is_pure
 from ..facts.shapes import same_dtype, same_shape
 from ..judge.aliases import is_let_go, is_own_result
@@ -34,6 +34,9 @@ _FLOATS: Final = (
     "In compiled code, compute all elements of floating-point tensors and store the masked ones; "
     "eager code stays as it is"
 )
+_FILL: Final = "Fill by the mask on the device"
+_DEVICE: Final = "the fix assumes that `{}` and `{}` are on one device"
+_HALF_MAX: Final = 65504.0
 _SUMMED: Final = "the gradient of `{}` is summed over all elements, so its last bits may differ"
 _ZERO_DIM: Final = (
     "the last bits of the sum may differ if `{}` is 0-d and `{}` has a different dtype"
@@ -45,6 +48,7 @@ _ALL: Final = (
 )
 _PLACES: Final = "the fix assumes that `{0}` has one element for each row of `{1}`"
 _LEAVES_OUT: Final = "the fix assumes that `{}` leaves out the last dimension of `{}`"
+_INTEGERS: Final = frozenset({"int8", "int16", "int32", "int64", "uint8"})
 _REDUCTIONS: Final = frozenset("all amax amin any argmax argmin mean prod sum".split())
 _NUMBERS: Final = ("bool", "float", "int")
 
@@ -137,6 +141,45 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
     if isinstance(repair, Repair):
         return repair
     return _store_rows(site, given) or repair
+
+
+def fill_where(site: Site) -> Repair | Decline:
+    """Rewrite a store of a number by a mask without dimensions: one value asks for all or none."""
+    match site.statement:
+        case ast.Assign(targets=[ast.Subscript(value=owner, slice=mask)], value=value) if (
+            _is_written_number(value)
+        ):
+            pass
+        case _:
+            return Decline("what is stored is not a number that is written out")
+    parts: dict[str, ast.expr | ast.stmt] = {"owner": owner, "mask": mask, "value": value}
+    rewrite = Replace(site.statement, "$owner.masked_fill_($mask, $value)", parts)
+    verdicts = [_judge_fill(site, owner, value), _judge_device(site, owner, mask)]
+    return repair_as_proved(combine(verdicts), _FILL, (rewrite,))
+
+
+def _is_written_number(node: ast.expr) -> bool:
+    number = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(number, ast.Constant) and isinstance(number.value, (bool, int, float))
+
+
+def _judge_fill(site: Site, owner: ast.expr, value: ast.expr) -> Verdict:
+    """Judge that the dtype holds the number: a store cuts it, `masked_fill_` raises."""
+    number = constant(site, value)
+    small = number is not None and abs(number) <= _HALF_MAX
+    simple = isinstance(value, ast.Constant) and value.value in (0, 1)
+    if simple or (small and _is_float(site, owner)):
+        return PROVED
+    return Changes(f"it raises if the dtype of `{site.text(owner)}` cannot hold {site.text(value)}")
+
+
+def _judge_device(site: Site, owner: ast.expr, mask: ast.expr) -> Verdict:
+    """A mask without dimensions on the CPU may index any tensor."""
+    match mask:
+        case ast.Compare(left=left, comparators=[right]):
+            if ast.dump(left) == ast.dump(owner) and _is_number(site, right):
+                return PROVED
+    return Changes(_DEVICE.format(site.text(mask), site.text(owner)))
 
 
 def _judge_rows(
@@ -363,6 +406,10 @@ def _repair(
     if isinstance(computed, ast.Name):  # only moved: no arithmetic that could change the dtype
         return repair_as_proved(cover.verdict, _MESSAGE, (Replace(statement, store),))
     added, is_float = _added(site, statement, cover.left), _is_float(site, root)
+    if _is_integer(site, root) and _computes_integers(computed, root.id):
+        return repair_as_proved(cover.verdict, _MESSAGE, (Replace(statement, store),))
+    if _category(site, root) not in ("float", None):
+        return Decline(f"`{site.text(statement)}` may raise, or change the dtype of `{root.id}`")
     if added is not None:
         verdict = _judge_added(site, added, root)
     else:
@@ -406,9 +453,34 @@ def _added(site: Site, statement: ast.stmt, most: int) -> ast.expr | None:
     return value if plain and is_pure(site, value) else None
 
 
-def _is_float(site: Site, node: ast.expr) -> bool:
+def _category(site: Site, node: ast.expr) -> str | None:
     tensor = certain_tensor(site, node)
-    return tensor is not None and tensor.dtype is not None and tensor.dtype.category == "float"
+    return tensor.dtype.category if tensor is not None and tensor.dtype is not None else None
+
+
+def _is_float(site: Site, node: ast.expr) -> bool:
+    return _category(site, node) == "float"
+
+
+def _is_integer(site: Site, node: ast.expr) -> bool:
+    tensor = certain_tensor(site, node)
+    dtype = tensor.dtype if tensor is not None else None
+    return dtype is not None and dtype.symbol in _INTEGERS
+
+
+def _computes_integers(node: ast.expr, root: str) -> bool:
+    """True for sums and products with integers that are written out: they raise for no element."""
+    match node:
+        case ast.Name(id=name):
+            return name == root
+        case ast.UnaryOp(op=ast.USub() | ast.Invert(), operand=operand):
+            return _computes_integers(operand, root)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
+            sides = (left, right)
+            numbers = [isinstance(n, ast.Constant) and type(n.value) is int for n in sides]
+            own = [_computes_integers(n, root) for n in sides]
+            return sorted(numbers) == sorted(own) == [False, True]
+    return False
 
 
 def _judge_added(site: Site, added: ast.expr, root: ast.Name) -> Verdict:
