@@ -31,8 +31,8 @@ from .proved import NO_TORCH, repair_as_proved
 _MESSAGE: Final = "Call the function for all elements and store the masked ones"
 _ALL: Final = (
     "`{0}` computes all elements, with the values of the first that `{1}` selects for those left "
-    "out; where it selects none, those of the very first may raise; dtypes that do not fit no "
-    "longer raise, and last bits may differ"
+    "out; where it selects none, those of the very first decide whether it raises; dtypes that do "
+    "not fit no longer raise, and last bits may differ"
 )
 _SAME: Final = "the fix assumes that what else `{}` is given is the same for all elements"
 _FITS: Final = "the fix assumes that `{}` has the shape of `{}`"

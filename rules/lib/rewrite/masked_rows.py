@@ -27,8 +27,8 @@ from .proved import repair_as_proved
 _MESSAGE: Final = "Compute all rows and store the masked ones"
 _ALL: Final = (
     "all rows are computed, not only those that `{}` selects: it takes longer where they are few, "
-    "infinity or NaN in another one makes gradients NaN, dtypes that do not fit no longer raise, "
-    "and last bits may differ"
+    "infinity or NaN in another one, or computed from it, makes gradients NaN, dtypes that do not "
+    "fit no longer raise, and last bits may differ"
 )
 _FITS: Final = "the fix assumes that `{}` fits the first dimensions of `{}` and `{}`"
 _SAVED: Final = "autograd saves `{}`: writing to it in place makes the backward pass raise"

@@ -43,8 +43,8 @@ _ZERO_DIM: Final = (
 )
 _ALL: Final = (
     "all elements are computed, not only those that `{}` selects: it takes longer where they are "
-    "few, infinity or NaN in another one makes gradients NaN, dtypes that do not fit no longer "
-    "raise, and last bits may differ"
+    "few, infinity or NaN in another one, or computed from it, makes gradients NaN, dtypes that do "
+    "not fit no longer raise, and last bits may differ"
 )
 _PLACES: Final = "the fix assumes that `{0}` has one element for each row of `{1}`"
 _LEAVES_OUT: Final = "the fix assumes that `{}` leaves out the last dimension of `{}`"
