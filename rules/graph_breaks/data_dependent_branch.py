@@ -23,6 +23,7 @@ from ..lib.facts.purity import is_pure
 from ..lib.facts.random_tests import decides_at_random, is_number_of_library
 from ..lib.facts.shapes import same_shape
 from ..lib.judge.aliases import is_own_result, judge_copy
+from ..lib.judge.same_device import judge_chosen
 from ..lib.judge.saved_for_backward import judge_kept
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
 from ..lib.rewrite.first_item import first_truth
@@ -466,6 +467,7 @@ def _judge_rebound(
         if not same_shape(site, mask, owner):
             what = f"`{site.text(mask)}` does not fit `{name}`"
             verdicts.append(Changes(f"the fix raises, or gives another shape, if {what}"))
+        verdicts.append(judge_chosen(site, [mask], [owner]))
         verdicts.append(judge_kept(site, guard, [mask], name))
     others = [_judge_other(site, owner, other) for other in _others(site, value, name, masks)]
     known = [verdict for verdict in others if verdict is not None]

@@ -27,8 +27,8 @@ from .names import new_variable
 _MESSAGE: Final = "Compute the block always and choose its results with `torch.where`"
 _CHANGES: Final = (
     "the block is always computed, may raise, and may make gradients NaN where it is not chosen; "
-    "{}the fix assumes that what it gives has the shape and dtype of what is there otherwise, and "
-    "compares in the dtype of `{}`"
+    "{}the fix assumes that what it gives has the shape, dtype and device of what is there "
+    "otherwise, and compares in the dtype of `{}`"
 )
 _NUMBER: Final = "`{}`, which the fix assumes to be an integer, becomes a tensor; "
 _ORDER: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
