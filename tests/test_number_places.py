@@ -161,13 +161,31 @@ _TOGETHER_IN_MODULE = {
 }
 
 
+_BRANCHES = {
+    "a flag of another": "    x = x.float()\n    if flag.any():\n        x = x * 2",
+    "a flag of another, both ways": (
+        "    x = x.float()\n    if (flag > 0).any():\n        z = x * 2\n"
+        "    else:\n        z = x * 3\n    x = z"
+    ),
+    "an expression": "    x = x.float() * 2\n    x = x * 2 if flag.sum() > 3 else x * 3",
+    "of the CPU": (
+        "    z = x.cpu().float() * 2\n    if torch.isinf(x).any():\n        z = z * 2\n    x = z"
+    ),
+    "of unknown dtype": "    if flag.any():\n        x = x * 2",
+    "a slice up to another": ("    n = (flag > 0).sum()\n    x = x.reshape(-1) * 2\n    x[:n] = 0"),
+}
+
+
 def _code(program: str) -> str:
     return f"{_HEAD}{program}\n".replace("def f(", "@torch.compile\ndef f(")
 
 
-def _repairs(code: str, folder: Path) -> list[tuple[Applicability | None, Change, str]]:
+def _repairs(
+    code: str, folder: Path, *select: str
+) -> list[tuple[Applicability | None, Change, str]]:
     (folder / "m.py").write_text(code)
-    run = check_files([folder / "m.py"], Config(root=folder, select=("TCL101", "TCL102")))
+    select = select or ("TCL101", "TCL102")
+    run = check_files([folder / "m.py"], Config(root=folder, select=select))
     assert not run.errors
     found = [
         (one.diagnostic.fixable, one.repair.change, one.repair.changes)
@@ -201,3 +219,14 @@ def test_what_may_be_on_another_device_is_never_met_safely(code: str, tmp_path: 
 )
 def test_what_comes_of_one_tensor_is_met_safely(code: str, tmp_path: Path) -> None:
     assert {fixable for fixable, _, _ in _repairs(code, tmp_path)} == {Applicability.SAFE}
+
+
+@pytest.mark.parametrize("branch", _BRANCHES)
+def test_a_test_chooses_only_what_is_where_it_is(branch: str, tmp_path: Path) -> None:
+    program = f"def f(x: torch.Tensor, flag: torch.Tensor):\n{_BRANCHES[branch]}\n    return x"
+    found = _repairs(_code(program), tmp_path, "TCL160", "TCL106")
+    assert all(
+        fixable is not Applicability.SAFE and "device" in changes for fixable, _, changes in found
+    ), found
+    own = program.replace("flag", "x").replace("x: torch.Tensor, x: ", "x: ").replace(".cpu()", "")
+    assert all("device" not in one[2] for one in _repairs(_code(own), tmp_path, "TCL160", "TCL106"))

@@ -203,9 +203,6 @@ class Way:
             return
         (self.rewrites[statement],) = (r for r in stored.rewrites if isinstance(r, Replace))
         self.verdicts.append(Changes(stored.changes) if stored.changes else PROVED)
-        assert isinstance(statement, ast.Assign)
-        assert isinstance(statement.targets[0], ast.Subscript)
-        self._meets(use, statement.targets[0].value, is_operator=False)
 
     def _meets(self, use: ast.expr, other: ast.expr, *, is_operator: bool = True) -> None:
         if self.where is not None:

@@ -17,6 +17,8 @@ from tclint.semantics.values import DataScalar, Static, SymInt, Tensor
 from ..facts.known import certain_tensor, constant, is_parameter
 from ..facts.purity import is_pure
 from ..judge.numbers import bound_of
+from ..judge.same_device import judge_chosen
+from ..judge.verdict import Changes
 from .proved import NO_TORCH
 
 _RANK: Final = "a tensor with too few dimensions raises a different error"
@@ -80,8 +82,12 @@ def _changes(site: Site, base: ast.expr, members: list[ast.expr]) -> Iterator[st
     if tensor is None or tensor.rank is None or tensor.rank < len(members):
         yield _RANK
     bounds = [b for m in members if isinstance(m, ast.Slice) for b in (m.lower, m.upper) if b]
-    if not all(_is_count(site, bound) for bound in bounds if _is_read(site, bound)):
+    read = [bound for bound in bounds if _is_read(site, bound)]
+    if not all(_is_count(site, bound) for bound in read):
         yield _BOUNDS
+    place = judge_chosen(site, read, [base])
+    if isinstance(place, Changes):
+        yield place.what
 
 
 def _obstacle(site: Site, statement: ast.Assign, target: ast.Subscript) -> str:
