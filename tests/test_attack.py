@@ -28,7 +28,7 @@ SLICES = [
     ("setups", 6, 1),
     ("setups", 14, 1),
     ("deliveries", 0, 20),
-    ("garbage", 0, 10),
+    ("garbage", 0, 12),
 ]
 SLOW = [
     ("mutants", 0, 1000),

@@ -282,3 +282,38 @@ def test_attributes_that_hide_differences_hide_no_findings(project: Path) -> Non
     commit_all(project)
     (project / "model.py").write_text(SECOND, encoding="utf-8")
     assert places(project, "--changed") == ["model.py:7:28"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--diff-only", "no-such-revision", "no revision 'no-such-revision'"),
+        ("--diff-only", "", "is not a revision"),
+        ("--baseline", "none.json", "no such baseline"),
+        ("--baseline", "model.py", "not a baseline"),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "fix", "check --diff"])
+def test_what_cannot_be_narrowed_by_is_told_before_anything_is_checked(
+    tmp_path: Path, option: str, value: str, told: str, command: str
+) -> None:
+    (tmp_path / "model.py").write_text(BREAKS)
+    commit_all(tmp_path)
+
+    program = (
+        "import sys\n"
+        "from tclint.lint import engine\n"
+        "from tclint.cli import checking, fixing\n"
+        "def checked(*_, **__): raise SystemExit('checked')\n"
+        "checking.check_files = engine.check_files = checked\n"
+        "from tclint.fix import apply, recheck\n"
+        "recheck.check_files = checked\n"
+        "from tclint.cli import main\n"
+        f"sys.argv = ['tclint', *{command.split()!r}, {option!r}, {value!r}]\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
+    assert told in done.stderr

@@ -323,7 +323,7 @@ def test_no_setting_that_git_knows_runs_anything(tmp_path: Path) -> None:
         config.write_text(before + "\n".join(chain(*lines, [""])), encoding="utf-8")
         git_ = Git(project)
         try:
-            rows = {r.diagnostic.span.start.row for r in changed(results, "HEAD", [project / "x"])}
+            rows = {r.diagnostic.span.start.row for r in changed(results, "HEAD")}
             head = git_.commit("HEAD")
             assert rows == {12}, names
             assert git_.diff(head, head) == b""

@@ -25,6 +25,7 @@ from tclint.run.price import quiet_steps
 from tclint.run.proof import Wanted, fixes_for
 from tclint.run.report import as_html, as_json, as_markdown, words
 from tclint.run.spans import read_spans
+from tests.cli_runs import tclint
 from tests.run_recordings import BREAK, MS, SCRIPT, Recording
 
 
@@ -335,6 +336,35 @@ def test_two_reports_tell_what_came_what_went_and_the_step(recording: Recording)
     assert "step 10 -> 5 ms (2x)" in told
     assert "went: train.py:12  graph-break  Dynamic shape operator" in told
     assert not compare(before, before).worse
+
+
+def test_a_comparison_is_in_the_format_and_the_file_that_were_asked_for(
+    recording: Recording,
+) -> None:
+    broken = (recording.break_line(), recording.compiled())
+    report(recording, "before.json", recording.compiled(), recording.steps(5))
+    report(recording, "after.json", *broken, recording.steps(10))
+    folder = recording.script.parent
+    command = ("run", "--compare", "before.json", "after.json")
+    shown = tclint(*command, cwd=folder)
+    told = tclint(*command, "--output-format", "json", cwd=folder)
+    data = json.loads(told.stdout)
+    assert (shown.returncode, told.returncode) == (1, 1)
+    assert (data["worse"], data["slower"], data["went"]) == (True, True, [])
+    assert data["step_ms"]["before"]["value"] == 5
+    (came,) = data["came"]
+    assert (came["kind"], came["row"], came["filename"]) == (
+        "graph-break", 12, str(recording.script)
+    )  # fmt: skip
+    markdown = tclint(*command, "--output-format", "markdown", cwd=folder).stdout
+    assert markdown == f"```text\n{shown.stdout}```\n"
+    written = tclint(*command, "--output-format", "json", "--output-file", "c.json", cwd=folder)
+    assert (written.returncode, written.stdout) == (1, "")
+    assert (folder / "c.json").read_text() == told.stdout
+    for wrong in (("--output-format", "html"), ("--output-file", "before.json")):
+        done = tclint(*command, *wrong, cwd=folder)
+        assert (done.returncode, done.stdout) == (2, "")
+    assert json.loads((folder / "before.json").read_text())["lines"] is not None
 
 
 def test_what_is_no_report_is_one_clear_error(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -136,3 +138,47 @@ def test_workflows_call_targets_that_exist() -> None:
     ]
     assert called
     assert set(called) <= targets
+
+
+STAND_IN = """\
+#!/bin/sh
+echo "$@" >> {log}
+if [ "$3" = venv ]; then
+  mkdir -p "$4/bin"
+  cp "$0" "$4/bin/python"
+  printf '#!/bin/sh\\necho tclint 1.2.3\\n' > "$4/bin/tclint"
+  chmod +x "$4/bin/tclint"
+fi
+"""
+
+
+@pytest.mark.parametrize("version", ["", "1.2.3"])
+def test_the_action_installs_nothing_without_a_hash(tmp_path: Path, version: str) -> None:
+    log, python = tmp_path / "log", tmp_path / "python"
+    python.write_text(STAND_IN.format(log=log))
+    python.chmod(0o755)
+    told = {"RUNNER_TEMP": str(tmp_path), "PYTHON": str(python), "VERSION": version}
+    done = subprocess.run(
+        ["bash", str(REPOSITORY / "scripts/action/install.sh")],
+        env={**os.environ, **told, "ACTION": str(REPOSITORY)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "tclint 1.2.3\n"), done.stderr
+    made, *ran = log.read_text().splitlines()
+    assert made == f"-I -m venv {tmp_path}/tclint"
+    pip = "-I -m pip --quiet --disable-pip-version-check"
+    assert all(line.startswith(pip) for line in ran)
+    installs = [line.removeprefix(f"{pip} install ") for line in ran if f"{pip} install" in line]
+    first, *others, last = installs
+    assert first == f"--require-hashes -r {REPOSITORY}/requirements/run.txt"
+    if version:
+        assert (others, last) == ([], "--no-deps tclint-torch==1.2.3")
+        assert ran[-1] == f"{pip} check"
+    else:
+        (builds,) = others
+        assert builds == f"--require-hashes -r {tmp_path}/tclint/build.txt"
+        assert last == f"--no-deps --no-build-isolation {REPOSITORY}"
+        text = (tmp_path / "tclint" / "build.txt").read_text()
+        ((name, _, below),) = [one.partition("\n") for one in ENTRY.split(text)[1:]]
+        assert name.startswith("setuptools==")
+        assert "--hash=sha256:" in below

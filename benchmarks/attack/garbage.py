@@ -280,5 +280,28 @@ def heads(server: Server, chance: Random) -> None:
     )  # fmt: skip
 
 
-SORTS = (bodies, methods, params, documents, methods, params, documents, params, methods, heads)
+def lengths(server: Server, chance: Random) -> None:
+    """Lengths that no message has, and what they announce: the next message is read again."""
+    digits = chance.choice((10, 12, 20, 23, 1_000, 5_000, 100_000))
+    body = chance.choice((b"", b"{}", b'{"jsonrpc": "2.0"', chance.randbytes(90), b"\r\n\r\n"))
+    server.write(b"Content-Length: " + b"9" * digits + b"\r\n\r\n" + body)
+
+
+def places(server: Server, chance: Random) -> None:
+    """Requests about places that there are not: each is answered, with an error or without."""
+    uri = chance.choice((server.uri, *URIS))
+    place = {
+        "line": chance.choice((-1, 2**31, 2**70, 1.5, None)),
+        "character": chance.choice(PLACES),
+    }
+    method = chance.choice(("hover", "codeAction", "inlayHint", "codeLens", "diagnostic"))
+    spoken: dict[str, Any] = {"position": place, "range": {"start": place, "end": place}}
+    spoken |= {"textDocument": {"uri": uri}, "context": {"diagnostics": []}}
+    server.ask(f"textDocument/{method}", **spoken)
+
+
+SORTS = (
+    bodies, methods, params, documents, methods, params, documents, params, methods, heads,
+    lengths, places,
+)  # fmt: skip
 KIND = Kind("garbage", 200, 50, tried)

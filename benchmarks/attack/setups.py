@@ -535,6 +535,7 @@ SETUPS = (
     Setup("name: as long as can be", file("x" * 252 + ".py"), PRINTED),
     Setup("name and content: escapes", escapes, PRINTED, terminal=True),
     Setup("names: folders in folders", deep_folders, (CHECK, DIFF, FIX)),
+    Setup("names: a link out of the project", link("link.py", "OUTSIDE/secret.py")),
     Setup("names: shadows of modules", shadowing),
     Setup("names: an environment that loads", installed_by_the_project),
     Setup("content: a pipe", fifo("pipe.py")),

@@ -86,7 +86,7 @@ def check(
     from tclint.cli.checking import Output, Task, run_check
     from tclint.cli.configuration import Overrides
     from tclint.cli.execution import Means, execution, recorder_of
-    from tclint.cli.inputs import Inputs, gather
+    from tclint.cli.inputs import Inputs, gather, to_change
     from tclint.cli.narrowing import Narrowing
 
     started = time.time_ns()
@@ -113,6 +113,8 @@ def check(
         ignore_noqa=ignore_noqa,
     )
     inputs = gather(paths, overrides, stdin_filename)
+    if diff or add_ignore is not None:
+        inputs = to_change(inputs, paths or ())
     if explain_types is not None:
         from tclint.cli import explain_types as explaining
 

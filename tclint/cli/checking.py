@@ -11,7 +11,7 @@ from tclint.cli.execution import remember
 from tclint.cli.exits import CLEAN, ERROR, FINDINGS
 from tclint.cli.file_bar import file_bar
 from tclint.cli.inputs import Inputs
-from tclint.cli.narrowing import Narrowed, Narrowing, narrowed, update_baseline
+from tclint.cli.narrowing import Narrowed, Narrowing, narrowed, require_narrowing, update_baseline
 from tclint.cli.report_file import require_report, write_report
 from tclint.cli.terminal import (
     aside,
@@ -86,6 +86,8 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
     output = task.output
     if output.file is not None:
         require_report("--output-file", output.file, inputs.files)
+    if not task.update_baseline:
+        require_narrowing(task.narrowing, inputs.files)
     with file_bar(len(inputs.files)) as advance:
         run = _checked(inputs, replace(how, advance=advance))
     run = replace(run, errors=(*inputs.errors, *run.errors))

@@ -17,7 +17,7 @@ from tclint.cli.fixing import (
     without_notebooks,
     written,
 )
-from tclint.cli.inputs import STDIN, Inputs, gather
+from tclint.cli.inputs import STDIN, Inputs, gather, to_change
 from tclint.cli.progress import progress_bar
 from tclint.cli.terminal import fail
 from tclint.cli.verifying import orderly_end, require_torch
@@ -47,7 +47,7 @@ def run_confirmed(
     require_torch()
     paths = [path for path in arguments if exists(path)]
     targets = [str(path) for path in arguments if not exists(path)]
-    inputs = without_notebooks(gather(paths, overrides, None))
+    inputs = without_notebooks(to_change(gather(paths, overrides, None), paths))
     try:
         jobs = jobs_for(targets, inputs.config, options)
         plan = Plan(_fixer(inputs, how), jobs, Path.cwd(), most_runs, not paths, remedies_of(how))

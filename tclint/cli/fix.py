@@ -141,7 +141,7 @@ def fix(
     """
     from tclint.cli.configuration import Overrides
     from tclint.cli.fixing import FixOptions, run_fix
-    from tclint.cli.inputs import gather
+    from tclint.cli.inputs import gather, to_change
     from tclint.cli.narrowing import Narrowing
 
     if rules:
@@ -189,4 +189,4 @@ def fix(
 
         running = Options(phase=phase.value, time_limit=time_limit, speed=speed)
         raise typer.Exit(run_confirmed(paths or [], overrides, how, running, max_runs))
-    raise typer.Exit(run_fix(gather(paths, overrides, stdin_filename), how))
+    raise typer.Exit(run_fix(to_change(gather(paths, overrides, stdin_filename), paths or ()), how))

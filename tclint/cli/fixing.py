@@ -13,7 +13,7 @@ from tclint.cli.checking import complain_about, exit_code, make_view
 from tclint.cli.exits import CLEAN, ERROR, FINDINGS
 from tclint.cli.file_bar import file_bar
 from tclint.cli.inputs import Inputs
-from tclint.cli.narrowing import Narrowing, narrowed
+from tclint.cli.narrowing import Narrowing, narrowed, require_narrowing
 from tclint.cli.terminal import (
     colour_on,
     for_programs,
@@ -109,6 +109,7 @@ def fixer(
     """
     from tclint.fix.apply import fix_files
 
+    require_narrowing(how.narrowing, inputs.files)
     execution = Execution(how.jobs, advance=advance)
     parts = [(config, files, Recheck(execution)) for config, files in inputs.parts]
     among = _asked_about(inputs, how.narrowing, [check for _, _, check in parts])

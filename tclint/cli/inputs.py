@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -14,6 +15,7 @@ from tclint.config import Config, ConfigError
 from tclint.config_nested import Nesting
 from tclint.lint.gathering import gather_files
 from tclint.records import record
+from tclint.report.view import count
 from tclint.source.decode import decode
 from tclint.source.discovery import is_excluded
 from tclint.source.errors import FileError, SourceError
@@ -83,6 +85,28 @@ def gather(
     return Inputs(
         nesting.outer, found.files, found.errors, nested=nesting.nested, walked=found.walked
     )
+
+
+def to_change(inputs: Inputs, named: Sequence[Path]) -> Inputs:
+    """What a command may change: files of the project, and those that its arguments name.
+
+    A link in a folder may lead to any file that the user can write to, and nobody asked for that.
+    """
+    inside = (Path.cwd(), inputs.config.root, *named)
+    roots = [Path(os.path.realpath(folder)) for folder in inside]
+    out = [
+        file
+        for file in inputs.files
+        if file.is_symlink()
+        and file not in named
+        and not any(Path(os.path.realpath(file)).is_relative_to(root) for root in roots)
+    ]
+    if not out:
+        return inputs
+    such = "" if len(out) == 1 else f" and {count(len(out) - 1, 'other link')}"
+    leads = "leads" if len(out) == 1 else "lead"
+    warn(f"{out[0]}{such} {leads} out of the project: not changed, unless you name the file")
+    return replace(inputs, files=tuple(file for file in inputs.files if file not in out))
 
 
 def _standard_input(overrides: Overrides, name: Path) -> Inputs:

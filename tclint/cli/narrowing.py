@@ -29,6 +29,23 @@ class Narrowed:
     known: int = 0
 
 
+def require_narrowing(asked: Narrowing, files: Sequence[Path]) -> None:
+    """Make sure that what it names is there, before all files are checked for nothing.
+
+    Raises:
+        BaselineError: the baseline cannot be used.
+        ChangesError: Git cannot tell what has changed.
+    """
+    if asked.baseline is not None:
+        from tclint.lint.baseline import read_baseline
+
+        read_baseline(asked.baseline)
+    if asked.since is not None:
+        from tclint.git.changes import require_revision
+
+        require_revision(asked.since, files)
+
+
 def narrowed(run: Run, asked: Narrowing, files: Sequence[Path]) -> Narrowed:
     """Take out what is known or unchanged.
 
@@ -52,7 +69,7 @@ def narrowed(run: Run, asked: Narrowing, files: Sequence[Path]) -> Narrowed:
         # What talks to git takes long to import.
         from tclint.git.changes import changed
 
-        run = replace(run, results=changed(run.results, asked.since, files))
+        run = replace(run, results=changed(run.results, asked.since))
     return Narrowed(_without_errors_of(whole, run), known)
 
 

@@ -135,7 +135,9 @@ def run(
     from tclint.run.proof import Wanted
 
     if compare is not None:
-        raise typer.Exit(compared(*compare))
+        if output_format is Format.HTML:
+            raise typer.BadParameter("--compare has no HTML: text, json or markdown")
+        raise typer.Exit(compared(*compare, output_format.value, output_file))
     if not command:
         raise typer.BadParameter("no command: write it after `--`, as in a shell")
     if apply and not prove:

@@ -79,12 +79,20 @@ def _no_fault_of_ours(missing: str, keep: Path | None = None) -> Iterator[None]:
             note(f"the recording is in {keep}")
 
 
-def compared(before: Path, after: Path) -> int:
-    """Print how two reports differ; 1 when the second is worse."""
-    from tclint.run.compare import compare, text
+def compared(before: Path, after: Path, output_format: str, output_file: Path | None) -> int:
+    """Tell how two reports differ; 1 when the second is worse."""
+    from tclint.cli.report_file import require_report, write_report
+    from tclint.run.compare import as_json, as_markdown, compare, text
 
+    if output_file is not None:
+        require_report("--output-file", output_file, (before, after))
     found = compare(before, after)
-    write(printable(text(found, Path.cwd()), styled=True))
+    render = {"text": text, "json": as_json, "markdown": as_markdown}[output_format]
+    told = printable(render(found, Path.cwd()))
+    if output_file is not None:
+        write_report(output_file, told)
+    else:
+        write(told)
     return FINDINGS if found.worse else CLEAN
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
-from typing import Annotated
+from typing import Annotated, BinaryIO, cast
 
 import typer
 
@@ -22,6 +23,7 @@ def server(
     try:
         from tclint.server.engine import TclintEngine
         from tclint.server.features import create_server
+        from tclint.server.protocol import Input
     except ModuleNotFoundError as error:
         if error.name not in {"lsprotocol", "pygls"}:
             raise
@@ -35,7 +37,7 @@ def server(
     gc.disable()
     instance = create_server(TclintEngine())
     if address is None:
-        instance.start_io()
+        instance.start_io(cast("BinaryIO", Input(sys.stdin.buffer)))
     else:
         instance.start_tcp(*address)
 

@@ -41,11 +41,20 @@ class ChangesError(UserError):
     """Git could not tell what has changed; the message is for people."""
 
 
-def changed(results: Sequence[Result], revision: str, files: Iterable[Path]) -> tuple[Result, ...]:
+def require_revision(revision: str, files: Iterable[Path]) -> None:
+    """Make sure that a revision exists where the first of some files is, or nothing is.
+
+    Raises:
+        ChangesError: the file is in no repository, or that has no such revision.
+    """
+    _Repository(_call(next(iter(files), Path("-"))), revision).require_base()
+
+
+def changed(results: Sequence[Result], revision: str) -> tuple[Result, ...]:
     """The findings on lines that the working trees have changed since they left a revision.
 
     A run may look at several repositories: one has submodules, and may be beside the current
-    folder. ``files`` are those of the run.
+    folder.
 
     Raises:
         ChangesError: a file is in no repository, or that has no such revision.
@@ -56,8 +65,6 @@ def changed(results: Sequence[Result], revision: str, files: Iterable[Path]) -> 
         call = _call(path)
         return repositories.setdefault(str(call.folder), _Repository(call, revision))
 
-    # Whatever is found, a revision that does not exist is a mistake.
-    repository(next(iter(files), Path("-"))).require_base()
     wanted: dict[str, set[str]] = {}
     for result in results:
         path = result.diagnostic.path

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +16,7 @@ from tclint.records import record
 from tclint.report.rounded import rounded
 from tclint.run.intervals import Interval
 from tclint.source.errors import reason
+from tclint.verify.wire import plain
 
 LARGEST = 1 << 28
 """Bytes of a report."""
@@ -73,6 +76,31 @@ def compare(one: Path, other: Path) -> Comparison:
 def text(comparison: Comparison, root: Path) -> str:
     """The comparison for a terminal."""
     return "\n".join(_lines(comparison, root)) + "\n"
+
+
+def as_json(comparison: Comparison, root: Path) -> str:
+    """The comparison for programs; file names are whole, times in milliseconds."""
+    del root
+    before, after = comparison.before, comparison.after
+    data = {
+        "worse": comparison.worse,
+        "slower": comparison.slower,
+        "step_ms": {"before": plain(before.step), "after": plain(after.step)},
+        "came": [_record(one, after) for one in comparison.came],
+        "went": [_record(one, before) for one in comparison.went],
+    }
+    return json.dumps(data, indent=2) + "\n"
+
+
+def as_markdown(comparison: Comparison, root: Path) -> str:
+    """The comparison for a pull request or a job's summary."""
+    told = text(comparison, root)
+    fence = "`" * (max([2, *map(len, re.findall("`+", told))]) + 1)
+    return f"{fence}text\n{told}{fence}\n"
+
+
+def _record(one: Happened, told: Told) -> dict[str, Any]:
+    return {"kind": one.kind, "filename": one.filename, "row": told.rows[one], "what": one.what}
 
 
 def _lines(comparison: Comparison, root: Path) -> Iterator[str]:

@@ -1,9 +1,10 @@
-"""The protocol without pygls's own copies of documents."""
+"""The protocol without pygls's own copies of documents, and with an answer to each request."""
 
 from __future__ import annotations
 
 import logging
-from typing import Final
+import re
+from typing import Any, BinaryIO, Final
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -19,6 +20,9 @@ _OURS: Final = (
     types.NOTEBOOK_DOCUMENT_DID_CHANGE,
     types.NOTEBOOK_DOCUMENT_DID_CLOSE,
 )
+_LENGTH: Final = re.compile(rb"Content-Length: (\d+)\r\n\Z")
+_MOST_DIGITS: Final = 9
+"""Of the length of a message: a gigabyte has ten."""
 
 
 class Protocol(LanguageServerProtocol):
@@ -28,6 +32,34 @@ class Protocol(LanguageServerProtocol):
         super()._register_builtin_features()  # type: ignore[no-untyped-call]
         for method in _OURS:
             self.fm.builtin_features.pop(method, None)
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """Make a message of what came; a request that makes none is refused by its number."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "method" in data and isinstance(data.get("id"), int | str):
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
+
+
+class Input:
+    """A stream of messages without the lengths that none has, which pygls would try to read."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readline(self) -> bytes:
+        """The next line of a head; of what is read instead of one, the head that ends it."""
+        line = self._stream.readline()
+        found = _LENGTH.search(line)
+        if found is None:
+            return line
+        return found[0] if len(found[1]) <= _MOST_DIGITS else b"\r\n"
+
+    def read(self, size: int) -> bytes:
+        """A message."""
+        return self._stream.read(size)
 
 
 def log_surprises_only() -> None:
