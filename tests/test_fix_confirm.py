@@ -83,7 +83,14 @@ class Fake:
         return placed(more) if self.more else None
 
 
-def _plan(path: Path, fakes: Sequence[Fake], most_runs: int = 40, *, speed: bool = False) -> Plan:
+def _plan(
+    path: Path,
+    fakes: Sequence[Fake],
+    most_runs: int = 40,
+    *,
+    speed: bool = False,
+    vary: tuple[str, ...] = ("x",),
+) -> Plan:
     def check(
         paths: Sequence[Path], config: Config, texts: Mapping[Path, str] | None = None
     ) -> Run:
@@ -99,8 +106,10 @@ def _plan(path: Path, fakes: Sequence[Fake], most_runs: int = 40, *, speed: bool
         config = Config(path.parent)
         return fix_files([path], config, unsafe=True, remedies=remedies, check=check, allow=allow)
 
-    jobs = jobs_for([f"{path.name}:make"], Config(path.parent), Options(speed=speed))
-    return Plan(fix, jobs, path.parent, most_runs, False, Remedies(frozenset(SETTINGS), True))
+    hatches = any(fake.hatch for fake in fakes)
+    options = Options(speed=speed, vary=vary if hatches else ())
+    jobs = jobs_for([f"{path.name}:make"], Config(path.parent), options)
+    return Plan(fix, jobs, path.parent, most_runs, False, Remedies(frozenset(SETTINGS), hatches))
 
 
 def _results(fake: Fake, file: SourceFile) -> Iterator[Result]:
@@ -108,12 +117,17 @@ def _results(fake: Fake, file: SourceFile) -> Iterator[Result]:
 
 
 def _confirm(
-    folder: Path, body: str, *fakes: Fake, most_runs: int = 40, speed: bool = False
+    folder: Path,
+    body: str,
+    *fakes: Fake,
+    most_runs: int = 40,
+    speed: bool = False,
+    vary: tuple[str, ...] = ("x",),
 ) -> Outcome:
     path = folder / "program.py"
     text = f"{HEAD}def f(x):\n{body}{MAKE}"
     path.write_text(text)
-    outcome = confirm(_plan(path, fakes, most_runs, speed=speed), Status.APPLIED)
+    outcome = confirm(_plan(path, fakes, most_runs, speed=speed, vary=vary), Status.APPLIED)
     assert path.read_text() == text  # whoever asked writes, not the trials
     return outcome
 
@@ -387,6 +401,60 @@ def test_of_two_fixes_the_safe_one_is_kept_where_others_fail_beside_it(tmp_path:
     assert _forms(outcome)[6, "Do it"] == ("applied", "confirmed")
     assert _forms(outcome)[6, "Do more"] == ("dropped", "no-break")
     assert _forms(outcome)[7, "Do it"] == ("dropped", "different")
+
+
+ONCE = "torch._assert_async(x.sum() == 6, 'this code was compiled for another number')"
+
+
+def test_a_hatch_that_raises_for_the_next_inputs_is_dropped(tmp_path: Path) -> None:
+    hatch = replace(PRINT, hatch=True, new=ONCE)
+    outcome = _confirm(tmp_path, f"{BREAK}    return x + 1\n", hatch)
+    assert _grounds(outcome) == {5: ("dropped", "different")}
+    [dropped] = outcome.dropped
+    assert dropped.reason is not None
+    assert dropped.reason.text.startswith("does not hold for other inputs: ")
+    assert "this code was compiled for another number" in dropped.reason.text
+    assert outcome.changed == ()
+
+
+@pytest.mark.parametrize("shape", ["x: 7", "x: 2x3"])
+def test_a_hatch_that_holds_for_inputs_of_another_shape_is_kept(shape: str, tmp_path: Path) -> None:
+    hatch = replace(PRINT, hatch=True)
+    outcome = _confirm(tmp_path, f"{BREAK}    return x + 1\n", hatch, vary=(shape,))
+    assert _grounds(outcome) == {5: ("applied", "confirmed")}
+    assert [one.fix.follows for one in outcome.kept] == [False]
+
+
+@pytest.mark.parametrize(
+    ("vary", "told"),
+    [
+        ((), "escape hatches compile in what the first inputs give.*--vary 'x: 3x8'"),
+        (("y: 3",), "--vary names 'y', and the inputs are x"),
+        (("x: three",), "'three' is not a shape such as 3x8"),
+        (("x: 3x8",), "the other inputs raise RuntimeError: The size of tensor a"),
+    ],
+)
+def test_hatches_need_other_inputs_that_the_target_takes(
+    vary: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    with pytest.raises(TargetError, match=told):
+        _confirm(
+            tmp_path,
+            f"{BREAK}    return x + torch.ones(4)\n",
+            replace(PRINT, hatch=True),
+            vary=vary,
+        )
+
+
+def test_a_factory_may_give_the_other_inputs(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    inputs = "'inputs': (torch.arange(4.0),), 'vary': [(torch.ones(4),), {'x': torch.zeros(2)}]"
+    make = f"\n\ndef make():\n    return {{'model': f, {inputs}}}\n"
+    path.write_text(f"{HEAD}def f(x):\n{BREAK}    return x + 1\n{make}")
+    for new, kept in ((ONCE, []), ("pass", ["XYZ100"])):
+        plan = _plan(path, [replace(PRINT, hatch=True, new=new)], vary=())
+        outcome = confirm(plan, Status.APPLIED)
+        assert [one.fix.diagnostic.code for one in outcome.kept] == kept
 
 
 def test_an_unsure_finding_s_hatch_is_tried_and_proved(tmp_path: Path) -> None:

@@ -72,6 +72,17 @@ def fix(
             rich_help_panel=_PROOF,
         ),
     ] = 40,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="INPUTS",
+            help="With `--verify`: other inputs, by name and shape, such as 'x: 3x8, lengths: 3'. "
+            "What is compiled for the first inputs must hold for these; escape hatches need them. "
+            "Repeatable.",
+            rich_help_panel=_PROOF,
+            show_default=False,
+        ),
+    ] = None,
     unsafe_fixes: options.UnsafeFixes = False,
     remedies: Annotated[
         Remedies | None,
@@ -165,6 +176,8 @@ def fix(
         preset=preset,
     )
     hatches = remedies in (Remedies.HATCHES, Remedies.ALL)
+    if vary and not verify:
+        raise typer.BadParameter("--vary needs --verify")
     if hatches and not verify:
         raise typer.BadParameter(
             "escape hatches make compiled code raise where a later call differs from the first: "
@@ -187,6 +200,8 @@ def fix(
         from tclint.cli.confirming import run_confirmed
         from tclint.verify.arms import Options
 
-        running = Options(phase=phase.value, time_limit=time_limit, speed=speed)
+        running = Options(
+            phase=phase.value, time_limit=time_limit, speed=speed, vary=tuple(vary or ())
+        )
         raise typer.Exit(run_confirmed(paths or [], overrides, how, running, max_runs))
     raise typer.Exit(run_fix(to_change(gather(paths, overrides, stdin_filename), paths or ()), how))

@@ -41,6 +41,10 @@ SAFE, UNSAFE, FIXES = "safe fixes", "unsafe fixes", "safe and unsafe fixes"
 UNSURE = "safe fixes of low confidence"
 _UNTOLD = (Ground.NOT_EXECUTED, Ground.NO_BREAK)
 """Why a fix is dropped whose finding no report shows, if it is not worth telling."""
+_OTHER_INPUTS = (
+    "escape hatches compile in what the first inputs give, so they are tried on other inputs, too: "
+    "write --vary 'x: 3x8', or let the factory return a dict with a list of inputs as `vary`"
+)
 Show = Callable[[int, str], None]
 
 
@@ -74,6 +78,8 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
         for bench in benches:
             show(len(before), f"{bench.job.name}: before")
             before.append(bench.before())
+            if plan.remedies.hatches and not before[-1].varied:
+                raise TargetError(f"{bench.job.name}: {_OTHER_INPUTS}")
         loaded = {Path(name): _content(name) for probe in before for name in probe.loaded}
 
         def may(key: FixKey) -> bool:

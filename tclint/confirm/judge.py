@@ -122,6 +122,9 @@ class Judge:
         elif after.like_eager.equal is False and self._before.like_eager.equal is not False:
             text = f"compiled results differ from eager ones: {after.like_eager.detail}"
             yield Problem(Reason(Ground.DIFFERENT, text))
+        if after.like_varied is not None and after.like_varied.equal is False:
+            text = f"does not hold for other inputs: {after.like_varied.detail}"
+            yield Problem(Reason(Ground.DIFFERENT, text))
 
     def _recompiles(self, after: Probe) -> Iterator[Problem[FixKey]]:
         if len(after.recompiles) > len(self._before.recompiles):

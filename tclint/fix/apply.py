@@ -83,7 +83,7 @@ class _File:
             fix = _applied(result, lambda span: self._origin(span, present))
             settled = progress.settles.get(result.diagnostic, ())
             unsure = result.diagnostic in progress.unsure and not fix.hatch
-            shown = key_of(fix.diagnostic, hatch=fix.hatch) in known
+            shown = key_of(fix.diagnostic) in known
             follows = not (shown or settled or unsure)
             self._fixes.append(replace(fix, follows=follows, settles=settled, unsure=unsure))
         self._ledger.enter(

@@ -40,7 +40,8 @@ def silent(doing: str) -> None:
 class Options:
     """How to run the arms.
 
-    ``memory_limit`` is in bytes; 0 sets none. ``inputs`` are configured ones. ``repro`` and
+    ``memory_limit`` is in bytes; 0 sets none. ``inputs`` are configured ones, ``vary`` says what
+    other ones are like. ``repro`` and
     ``trace`` are folders to leave scripts and traces in. ``time_limit`` holds for each child; with
     a ``deadline``, a reading of the monotonic clock, for all of them until then. Of what takes long
     only ``fewest_rounds`` of the ``rounds`` are timed. ``python`` is another interpreter to run the
@@ -51,6 +52,7 @@ class Options:
     modes: tuple[str, ...] = ("default",)
     phase: str = "forward"
     inputs: tuple[str, ...] = ()
+    vary: tuple[str, ...] = ()
     device: str | None = None
     time_limit: float = 600.0
     memory_limit: int = 0
@@ -118,6 +120,7 @@ def request_for(side: Side, options: Options, desk: Path) -> dict[str, Any]:
         "device": options.device,
         "phase": options.phase,
         "inputs": list(options.inputs),
+        "vary": list(options.vary),
         "memory_limit": options.memory_limit,
         "desk": str(desk),
     }

@@ -10,6 +10,9 @@ from typing import Any
 from tclint.records import record
 from tclint.verify.errors import TargetError
 
+Inputs = tuple[tuple[Any, ...], dict[str, Any]]
+"""What one call is given: positional arguments, and those with names."""
+
 
 @record(frozen=True)
 class Loaded:
@@ -18,7 +21,7 @@ class Loaded:
     ``optimizer`` is one, or makes one of parameters; ``tolerance`` is the largest error, relative
     to the largest value of a tensor, that counts as equal. ``train_step`` is called with the
     inputs; where its first parameters are called ``model`` and ``optimizer``, with those before
-    them.
+    them. ``vary`` are other inputs, on which what was compiled for the first ones has to hold.
     """
 
     function: Callable[..., Any]
@@ -27,6 +30,7 @@ class Loaded:
     train_step: Callable[..., Any] | None = None
     optimizer: Any = None
     tolerance: float | None = None
+    vary: tuple[Inputs, ...] = ()
 
     @property
     def given(self) -> tuple[str, ...]:
@@ -37,7 +41,7 @@ class Loaded:
         return tuple(takewhile(("model", "optimizer").__contains__, names))
 
 
-_PARTS = ("model", "inputs", "train_step", "optimizer", "tolerance")
+_PARTS = ("model", "inputs", "train_step", "optimizer", "tolerance", "vary")
 
 
 def read_made(made: Any, text: str, specs: Sequence[str] = ()) -> Loaded:
@@ -78,12 +82,25 @@ def _from_parts(parts: dict[str, Any], text: str, specs: Sequence[str]) -> Loade
     if tolerance is not None and not isinstance(tolerance, int | float):
         raise TargetError(f"{text}: `tolerance` must be a number, not {type(tolerance).__name__}")
     args, kwargs = _find_inputs(model, parts.get("inputs"), text, specs)
-    return Loaded(model, args, kwargs, train_step, parts.get("optimizer"), tolerance)
+    vary = _several(parts.get("vary", ()), text)
+    return Loaded(model, args, kwargs, train_step, parts.get("optimizer"), tolerance, vary)
 
 
-def _find_inputs(
-    model: Any, given: Any, text: str, specs: Sequence[str]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def _find_inputs(model: Any, given: Any, text: str, specs: Sequence[str]) -> Inputs:
+    if given is not None:
+        return _inputs(given, f"{text}: `inputs`")
+    from tclint.verify.inputs import derive, from_specs
+
+    return (from_specs(specs, text) if specs else derive(model, text)), {}
+
+
+def _several(given: Any, text: str) -> tuple[Inputs, ...]:
+    if not isinstance(given, list | tuple):
+        raise TargetError(f"{text}: `vary` must be a list of inputs, not {type(given).__name__}")
+    return tuple(_inputs(one, f"{text}: each of `vary`") for one in given)
+
+
+def _inputs(given: Any, what: str) -> Inputs:
     match given:
         case ((*args,), dict(kwargs)):
             return tuple(args), kwargs
@@ -91,14 +108,9 @@ def _find_inputs(
             return tuple(args), {}
         case dict():
             return (), dict(given)
-    if given is not None:
-        raise TargetError(
-            f"{text}: `inputs` must be a tuple, a dict or (args, kwargs), "
-            f"not {type(given).__name__}"
-        )
-    from tclint.verify.inputs import derive, from_specs
-
-    return (from_specs(specs, text) if specs else derive(model, text)), {}
+    raise TargetError(
+        f"{what} must be a tuple, a dict or (args, kwargs), not {type(given).__name__}"
+    )
 
 
 def _is_module(made: Any) -> bool:

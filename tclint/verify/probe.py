@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import torch
 from tclint.verify import oracles
 from tclint.verify.draws import Draws
 from tclint.verify.equality import compare, unknown
+from tclint.verify.errors import TargetError
 from tclint.verify.events import Equality
 from tclint.verify.measure import host_syncs
 from tclint.verify.nothing import methods_called, why_nothing
@@ -24,7 +26,7 @@ from tclint.verify.snapshot import Raised, Snapshot, outcome, take
 from tclint.verify.subject import SEED, Making, Subject, Workshop, place_names, random_state, seed
 
 CALLS = 3
-_STATE, _RESULTS = "state.pt", "results.pt"
+_STATE, _RESULTS, _VARIED = "state.pt", "results.pt", "varied.pt"
 _NOT_YET = "not known when time was up"
 # How often somebody who waits is told what a long compilation has come to.
 _SILENCE_SECONDS = 1.0
@@ -74,6 +76,7 @@ class _Probing:
         steps = {
             "breaks and recompiles": self._count,
             "compiled results against eager ones": self._compare,
+            "other inputs": self._vary,
             "error_on_graph_break": self._ask_gate,
             "fullgraph=True": self._ask_fullgraph,
         }
@@ -117,6 +120,38 @@ class _Probing:
         )
         if not self._follow:
             _leave((eager, judge.unstable), self._desk / _RESULTS)
+
+    def _vary(self) -> None:
+        """Call what was compiled for the first inputs with others: as eager code of the first arm.
+
+        Raises:
+            TargetError: eager code does not take the other inputs.
+        """
+        number, path = len(self._subject.loaded.vary), self._desk / _VARIED
+        if not number:
+            return
+        torch._dynamo.reset()
+        if not self._follow:
+            eager = self._varied(Subject.call_eager)
+            raised = next((one for one in eager.values() if isinstance(one, Raised)), None)
+            if raised is not None:
+                kind = raised.kind.removeprefix("builtins.")
+                raise TargetError(f"the other inputs raise {kind}: {raised.message}")
+            _leave(eager, path)
+        wanted, compiled = torch.load(path, weights_only=False), self._varied(Subject.call_compiled)
+        found = compare(wanted, compiled, tolerance=self._subject.loaded.tolerance)
+        self._known = replace(self._known, varied=number, like_varied=found)
+
+    def _varied(self, call: Callable[[Subject], object]) -> Run:
+        subject = self._fresh()
+        loaded, results = subject.loaded, Run()
+        each = {"call 1": (loaded.args, loaded.kwargs)}
+        each |= {f"other inputs {n}": one for n, one in enumerate(loaded.vary, 1)}
+        for name, (args, kwargs) in each.items():
+            seed()
+            given = replace(subject, loaded=replace(loaded, args=args, kwargs=kwargs))
+            results[name] = outcome(partial(call, given))
+        return results
 
     def _ask_gate(self) -> None:
         if self._known.breaks:

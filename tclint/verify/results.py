@@ -37,6 +37,9 @@ class Probe:
     or ``"unavailable"``. ``itself`` is true when the target calls ``torch.compile`` on its own.
     ``like_before`` compares this arm's eager run with the other arm's.
 
+    ``varied`` is the number of other inputs, ``like_varied`` compares what compiled code gives for
+    these, after the first ones, with eager code.
+
     ``nothing_compiled`` says why there are no graphs, ``remedies`` what would leave fewer breaks,
     ``outputs`` what eager code prints. ``unfinished`` names what was not known when time was up.
     """
@@ -61,6 +64,8 @@ class Probe:
     remedies: tuple[Remedy, ...] = ()
     outputs: tuple[Output, ...] = ()
     unfinished: tuple[str, ...] = ()
+    varied: int = 0
+    like_varied: Equality | None = None
 
     @property
     def graphs(self) -> int:

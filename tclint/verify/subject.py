@@ -26,19 +26,24 @@ from tclint.verify.recorder import Backend, CompileRecorder
 from tclint.verify.regional import repeated_blocks
 from tclint.verify.snapshot import Snapshot, take
 from tclint.verify.targets import Target, call_factory, import_target
+from tclint.verify.vary import with_varied
 
 SEED = 0
 
 
 @record(frozen=True)
 class Making:
-    """How to make subjects: ``inputs`` are configured ones, ``phase`` is what one call does."""
+    """How to make subjects: ``inputs`` are configured ones, ``phase`` is what one call does.
+
+    ``vary`` says what other inputs are like (:mod:`tclint.verify.vary`).
+    """
 
     target: Target
     root: Path
     device: str | None = None
     phase: str = "forward"
     inputs: tuple[str, ...] = ()
+    vary: tuple[str, ...] = ()
 
 
 @record(frozen=True)
@@ -194,10 +199,12 @@ class Workshop:
         self._recorder.ignored = True
 
     def _load(self) -> Loaded:
-        loaded = call_factory(self._making.target, self._module, self._making.inputs)
+        target = self._making.target
+        loaded = call_factory(target, self._module, self._making.inputs)
+        loaded = with_varied(loaded, self._making.vary, target.text)
         if self._making.phase == "backward" and not _trainable(loaded.function):
             # Nothing to train: the backward goes to the inputs.
-            for tensor in steps.leaves((loaded.args, loaded.kwargs)):
+            for tensor in steps.leaves((loaded.args, loaded.kwargs, loaded.vary)):
                 if tensor.is_leaf and tensor.is_floating_point():
                     tensor.requires_grad_()
         return loaded
@@ -254,9 +261,8 @@ class Workshop:
 
         if isinstance(loaded.function, torch.nn.Module):
             loaded.function.to(device)
-        return replace(
-            loaded, args=tree_map(move, loaded.args), kwargs=tree_map(move, loaded.kwargs)
-        )
+        args, kwargs, vary = tree_map(move, (loaded.args, loaded.kwargs, loaded.vary))
+        return replace(loaded, args=args, kwargs=kwargs, vary=vary)
 
 
 def seed(number: int = SEED) -> None:

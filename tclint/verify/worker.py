@@ -258,6 +258,7 @@ class Service:
             device=request["device"],
             phase=request["phase"],
             inputs=tuple(request["inputs"]),
+            vary=tuple(request["vary"]),
         )
 
 
