@@ -165,7 +165,7 @@ bench-packages: $(INSTALLED) ## fix the sources of whole packages, and hold ever
 	for source in $(SOURCES); do \
 	  $(BIN)/pip install --quiet --no-deps --target $(UNPACKED)/$$source $${source%-*}==$${source##*-} || exit 1; \
 	done
-	for tier in safe unsafe settings hatches remedies; do $(FIX_PACKAGES) --tier $$tier || exit 1; done
+	for tier in safe unsafe settings; do $(FIX_PACKAGES) --tier $$tier || exit 1; done
 
 bench-preserve: $(INSTALLED) ## hold what programs do after fixing against what they did
 	$(BIN)/python -m benchmarks.preserve --programs 5000 --markdown docs/benchmark-preserve.md

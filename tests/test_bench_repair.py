@@ -11,7 +11,6 @@ import pytest
 
 from benchmarks.repair.__main__ import main
 from benchmarks.repair.names import missing_names
-from benchmarks.repair.package_page import REMEDIES
 from benchmarks.repair.packages import fix_package
 from benchmarks.repair.reasons import left_by_reason
 from benchmarks.repair.record import (
@@ -145,10 +144,10 @@ def test_the_promises_are_held_against_settings_too(tmp_path: Path) -> None:
     package.mkdir()
     code = "import torch\n\n\ndef f(x):\n    return x[x > 0].sum()\n\n\nfast = torch.compile(f)\n"
     (package / "__init__.py").write_text(code)
-    result = fix_package(package, REMEDIES, Path(sys.executable), tmp_path / "kept")
+    result = fix_package(package, SETTINGS, Path(sys.executable), tmp_path / "kept")
     assert (result.broken, result.changed, result.imported) == ([], 1, 1)
     assert (package / "__init__.py").read_text() == code
-    fixed = (tmp_path / "kept" / REMEDIES / "pkg" / "__init__.py").read_text()
+    fixed = (tmp_path / "kept" / SETTINGS / "pkg" / "__init__.py").read_text()
     assert fixed != code
 
 

@@ -24,7 +24,7 @@ BODIES = {
     "    out.append(x[:n] * m)\nreturn torch.cat(out)",
     "a comprehension": "return torch.cat([x[:n] for n in lengths.tolist()])",
     "a nested list": "rows = lengths.reshape(1, -1).tolist()\nreturn x + rows[0][0] + len(rows)",
-    "one number": "n = lengths.sum().tolist()\nreturn x[:n]",
+    "one number": "n = lengths[0].tolist()\nreturn x[:n]",
     "no number at all": "return x + len(lengths[:0].tolist())",
     "a number of numbers": "return x + lengths.tolist().count(2)",
 }

@@ -34,7 +34,7 @@ RULES = [pytest.param(rule, id=rule.code) for rule in load_rules()]
 QUOTED = re.compile(r"`([^`]*)`")
 HATCH = re.compile(
     r"escape hatch|first_(item|whole|list|nonzero|places|repeated|unique)\(|_when_compiled\("
-    r"|was compiled for (an)?other number|raise for any other|custom_op\(",
+    r"|was compiled for (an)?other number|other values? raise|custom_op\(",
     re.IGNORECASE,
 )
 """What the text and the message of every escape hatch hold."""

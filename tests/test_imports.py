@@ -123,6 +123,7 @@ APART: Mapping[str, str] = {
     "lib.rewrite.block_chosen": "a block of several variables, on 270 lines; its client has 60",
     "lib.rewrite.each_way": "a branch of several tensors; of one, its client on 300 lines",
     "lib.rewrite.grouped_rows": "where a list goes and how it is used there, on 290 lines",
+    "lib.facts.call_constants": "which numbers follow from a call, a question of its own",
     "lib.facts.handed_out": "what code does with a tensor that it reads, a question of its own",
     "lib.facts.scalar_writes": "who writes an attribute of a module, a question of its own",
     "lib.judge.scalar_expressions": "what expressions are, on 300 lines; statements have 180",

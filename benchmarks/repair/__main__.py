@@ -20,10 +20,9 @@ from pathlib import Path
 from benchmarks.repair.record import (
     AFTER,
     BEFORE,
-    HATCHES,
     KEPT,
     NAMED,
-    SAFE_HATCHES,
+    SETTINGS,
     TIERS,
     UNSAFE,
     VERIFIED,
@@ -39,12 +38,7 @@ ROOT = Path(__file__).parents[2]
 # What is not sure to break is worth a fix here: each row is compiled, and keeps what helps, as
 # `fix --verify` does.
 UNSURE = ("--min-confidence", "low")
-OPENED = ("--remedies", "hatches", *UNSURE)
-OPTIONS = {
-    UNSAFE: ("--unsafe-fixes", *UNSURE),
-    SAFE_HATCHES: OPENED,
-    HATCHES: ("--unsafe-fixes", *OPENED),
-}
+OPTIONS = {UNSAFE: ("--unsafe-fixes", *UNSURE)}
 OUT = ROOT / "benchmarks" / "out" / "repair"
 
 
@@ -231,8 +225,8 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
         "--tiers",
         nargs="?",
         choices=TIERS[1:],
-        const=HATCHES,
-        help="also with unsafe fixes, settings of Dynamo and escape hatches; up to which",
+        const=SETTINGS,
+        help="also with unsafe fixes and settings of Dynamo; up to which",
     )
     parser.add_argument("--max-runs", type=int, default=60, help="of each `fix --verify`")
     parser.add_argument("--workers", type=int, default=2, help="processes at a time")

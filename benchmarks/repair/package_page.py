@@ -22,22 +22,18 @@ not all of one machine.
 """
 
 
-SAFE, UNSAFE, SETTINGS, HATCHES, REMEDIES = "safe", "unsafe", "settings", "hatches", "remedies"
+SAFE, UNSAFE, SETTINGS = "safe", "unsafe", "settings"
 _ALL = ("--unsafe-fixes", "--min-confidence", "low")
 TIERS = {
     SAFE: (),
     UNSAFE: ("--unsafe-fixes",),
     SETTINGS: (*_ALL, "--remedies", "settings"),
-    HATCHES: (*_ALL, "--remedies", "hatches"),
-    REMEDIES: (*_ALL, "--remedies", "all"),
 }
 """The options that each tier fixes with."""
 _TITLES = {
     SAFE: "Safe fixes",
     UNSAFE: "Unsafe fixes too",
     SETTINGS: "Settings too, for findings of low confidence as well",
-    HATCHES: "Escape hatches without settings, for findings of low confidence as well",
-    REMEDIES: "Settings and escape hatches too, for findings of low confidence as well",
 }
 
 

@@ -1,6 +1,6 @@
 """Fix whole packages, in copies, and hold every promise of `tclint fix` against the result.
 
-Run: python -m benchmarks.repair.packages [DIR...] [--tier safe|unsafe|settings|hatches|remedies]
+Run: python -m benchmarks.repair.packages [DIR...] [--tier safe|unsafe|settings]
      [--sample 20 --seed 1] [--python PYTHON --records FILE --markdown PAGE] [--keep FOLDER]
 
 For each folder: the run does not crash, every file that parsed still parses, the edits that the

@@ -72,8 +72,7 @@ _REASONS: Final = (
     Reason(
         "values that become sizes",
         "The end of an `arange`, the parts of a `split`, the shape of a `zeros`, the name of a "
-        "module: a number on the host. Only the caller knows that it is the same each time; "
-        "escape hatches keep the first one, and raise where it is another.",
+        "module: a number on the host. Only the caller knows that it is the same each time.",
         _named("funnel xmod tapas fastspeech2_conformer qwen2_vl"),
     ),
     Reason(

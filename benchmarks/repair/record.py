@@ -15,9 +15,8 @@ DRAWN = "the same but for other random numbers"
 """Compiled code draws with torch what eager code draws with numpy; see `drawn.py`."""
 UNSAFE = "unsafe"
 SETTINGS = "settings"
-HATCHES = "hatches"
 VERIFIED = "verified"
-TIERS = (AFTER, UNSAFE, SETTINGS, HATCHES, VERIFIED)
+TIERS = (AFTER, UNSAFE, SETTINGS, VERIFIED)
 """What is done to the package, each more than the one before it; settings edit no file."""
 
 
@@ -34,21 +33,16 @@ class Way:
     settings: bool = False
 
 
-SAFE_HATCHES = "safe-hatches"
 WAYS = (
     Way(BEFORE, BEFORE, BEFORE),
     Way(AFTER, AFTER, AFTER),
     Way(UNSAFE, UNSAFE, UNSAFE),
     Way("safe-settings", SETTINGS, AFTER, settings=True),
     Way(SETTINGS, SETTINGS, UNSAFE, settings=True),
-    Way(SAFE_HATCHES, HATCHES, SAFE_HATCHES),
-    Way(HATCHES, HATCHES, HATCHES),
-    Way("safe-hatches-settings", HATCHES, SAFE_HATCHES, settings=True),
-    Way("hatches-settings", HATCHES, HATCHES, settings=True),
 )
 VERIFIED_SETTINGS = "verified-settings"
 """What ``tclint fix --verify`` keeps of one row has settings, too; its tree is the row's own."""
-TREES = (AFTER, UNSAFE, SAFE_HATCHES, HATCHES)
+TREES = (AFTER, UNSAFE)
 KEPT = "kept.json"
 """The way that each row keeps, by name."""
 _OWN = (

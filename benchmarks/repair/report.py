@@ -10,7 +10,6 @@ from benchmarks.repair.reasons import left_by_reason
 from benchmarks.repair.record import (
     AFTER,
     DRAWN,
-    HATCHES,
     ROUNDED,
     SAME,
     SETTINGS,
@@ -30,7 +29,6 @@ _TIERS = {
     AFTER: "safe fixes",
     UNSAFE: "and unsafe fixes",
     SETTINGS: "and settings",
-    HATCHES: "and escape hatches",
     VERIFIED: "as `fix --verify` keeps them",
 }
 INTRODUCTION = """\
@@ -53,18 +51,17 @@ of the first call beyond the first.
   difference.
 
 With `--tiers`, the rows that still break are measured again: with unsafe fixes, then with
-`capture_scalar_outputs`, `capture_dynamic_output_shape_ops` and `allow_rnn` on, then with escape
-hatches. From unsafe fixes on, findings of low confidence are fixed, too, as `tclint fix --verify`
-does. A row keeps what a tier does if it breaks less often and its results are the same, bit for bit
-or within rounding. Rounding is judged as in `tclint verify`: the fixed code may be no further from
-the old code's results in float64 than the old code itself is. An unsafe fix may also have compiled
-code draw with torch what eager code draws with numpy. Such code counts as the same if it gives what
-the fixed code gives without a compiler on the same way, and if the losses of 60 seeds have the mean
-(within four standard errors) and the spread (within a factor of two) of those of eager code.
-Settings and hatches are also tried with the safe fixes alone. So far a row keeps all of a tier, or
-nothing. Last, with `--tiers verified`, the rows that still break go through `tclint fix --verify
---unsafe-fixes --remedies all`, which chooses among fixes, settings and hatches, and are measured as
-it leaves them.
+`capture_scalar_outputs`, `capture_dynamic_output_shape_ops` and `allow_rnn` on. From unsafe fixes
+on, findings of low confidence are fixed, too, as `tclint fix --verify` does. A row keeps what a
+tier does if it breaks less often and its results are the same, bit for bit or within rounding.
+Rounding is judged as in `tclint verify`: the fixed code may be no further from the old code's
+results in float64 than the old code itself is. An unsafe fix may also have compiled code draw with
+torch what eager code draws with numpy. Such code counts as the same if it gives what the fixed code
+gives without a compiler on the same way, and if the losses of 60 seeds have the mean (within four
+standard errors) and the spread (within a factor of two) of those of eager code. Settings are also
+tried with the safe fixes alone. So far a row keeps all of a tier, or nothing. Last, with `--tiers
+verified`, the rows that still break go through `tclint fix --verify --unsafe-fixes --remedies
+settings`, which chooses among fixes and settings, and are measured as it leaves them.
 """
 
 

@@ -1,4 +1,4 @@
-"""What ``tclint fix --verify`` keeps of rows that still break: fixes, settings and hatches, chosen.
+"""What ``tclint fix --verify`` keeps of rows that still break: fixes and settings, chosen.
 
 Each row has a copy of the package of its own. The command gets the files that any tier changes
 among those that the row loads, and a module that makes the row's model.
@@ -86,7 +86,7 @@ def _fix(row: Row, files: Sequence[str], tree: Path, how: Kept) -> dict[str, obj
     phase = "backward" if row.mode == TRAIN else "forward"
     command = [how.python, "-m", "tclint", "fix", "--isolated", "--exit-zero", "-j", "1"]
     command += ["--verify", "--no-speed", "--max-runs", str(how.runs), "--phase", phase]
-    command += ["--unsafe-fixes", "--remedies", "all", "--min-confidence", "low"]
+    command += ["--unsafe-fixes", "--remedies", "settings", "--min-confidence", "low"]
     command += ["--target-torch", how.target_torch, "--output-format", "json"]
     command += [*files, f"{module_of(row, how.table, tree)}:make"]
     try:

@@ -151,7 +151,7 @@ def measured(script: Script, options: argparse.Namespace) -> Measured:
         recorder = (sys.executable, "-m", "tclint", "run", "--output-format", "json")
         recorder += ("--output-file", str(report), "--keep", str(kept))
         if options.prove:
-            recorder += ("--prove", "--unsafe-fixes", "--remedies", "all")
+            recorder += ("--prove", "--unsafe-fixes", "--remedies", "settings")
         recorded = _arm(script, options, desk, (*recorder, "--"))
         told = json.loads(report.read_text())
         text = _tclint(("trace", str(kept)), desk / "work" / script.folder)

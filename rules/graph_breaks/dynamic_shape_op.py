@@ -24,11 +24,10 @@ from ..lib.facts.selections import Selection, asked_empty, holders_of, selection
 from ..lib.facts.shapes import same_dtype, same_shape
 from ..lib.judge.no_rows import is_certain_mask
 from ..lib.judge.verdict import PROVED, Changes, Refused, Verdict, combine
-from ..lib.rewrite.all_indices import loop_over_all, loop_over_all_in_compiled
+from ..lib.rewrite.all_indices import loop_over_all
 from ..lib.rewrite.ctc_operator import ctc_as_operator
 from ..lib.rewrite.ctc_targets import targets_in_rows
 from ..lib.rewrite.empty_selection import ask_in_eager
-from ..lib.rewrite.first_item import first_places
 from ..lib.rewrite.masked_call import call_for_all
 from ..lib.rewrite.masked_loss import loss_of_all
 from ..lib.rewrite.masked_rows import store_rows_later
@@ -153,16 +152,9 @@ def _hatch(event: DynamicShape) -> tuple[Repair | None, bool]:
     test = next(tests_of(event.site, names), None)
     if test is None or event.via in _NEVER_CAPTURED:
         whole = ctc_as_operator(event.site, event.node) or tensor_operator(event.site)
-        kept = None if _is_gone_through(event.site, event.node) else first_places(event)
-        return whole or kept, test is not None
+        return whole, test is not None
     repair = ask_in_eager(event.site, test, names)
     return repair if isinstance(repair, Repair) else None, True
-
-
-def _is_gone_through(site: Site, node: ast.expr | ast.stmt) -> bool:
-    """True for ``for i in x.nonzero()[:, 0].tolist()`` that can go through all indices instead."""
-    around = [one for one in site.ancestors(node) if isinstance(one, ast.expr)]
-    return any(loop_over_all_in_compiled(site, one) is not None for one in around)
 
 
 def _repair(event: DynamicShape) -> Repair | Decline:

@@ -37,9 +37,6 @@ _RATE_FIRST = (
 )
 _AT_ANY_RATE = "the unsafe fix avoids the break at any rate"
 _FEWER = "at a rate of 0.0 the random number is not drawn, so later ones differ"
-_EAGER_ONLY = "Compare in eager code only: compiled code skips nothing"
-_ALWAYS = "compiled code never skips: LayerDrop drops no layer there, whatever its rate"
-_FEWER_DRAWN = "nor does it draw the number, so later ones differ"
 _WITH_ZERO = (ast.Gt, ast.NotEq)
 _UNTRACED = "random.random"
 """Before it is traced, the graph breaks at the draw (TCL180), and Python decides."""
@@ -74,7 +71,6 @@ class RandomBranch(Rule[TensorBranch]):
             _fix(site, None if guarded else skips, selected),
             gb_ids=loop_ids(site, "GB0170"),
             confidence=Confidence.LOW if guarded else None,  # a model may have no rate
-            hatch=_never_skip(site, found),
             unsafe=selected,
             since=traced_since(_UNTRACED) if untraced else None,
         )
@@ -241,19 +237,6 @@ def _ask_once(site: Site, found: _Comparison) -> Replace:
     parts = {"rate": rate, "drawn": drawn}
     question = f"({name} := $rate) != 0.0"
     return _ask_first(site, node, question, parts, test=f"{left} {sign} {right}")
-
-
-def _never_skip(site: Site, found: _Comparison | None) -> Repair | None:
-    """Compare in eager code only: with a rate above zero nothing else keeps the graph whole."""
-    spelled = site.spell("torch.compiler.is_compiling")
-    if found is None or spelled is None or _is_written_out(found):
-        return None
-    if not _only_asked(site, found.node):
-        return None
-    question = f"{spelled}()" if found.keeps else f"not {spelled}()"
-    rewrite = _ask_first(site, found.node, question, {}, ast.Or if found.keeps else ast.And)
-    changes = f"{_ALWAYS}; {_FEWER_DRAWN}" if found.inline else _ALWAYS
-    return Repair(_EAGER_ONLY, (rewrite,), Change.BEHAVIOUR, changes)
 
 
 def _ask_first(

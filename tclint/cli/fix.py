@@ -88,7 +88,8 @@ def fix(
         Remedies | None,
         typer.Option(
             help="How to treat findings that no fix removes: turn on Dynamo settings where the "
-            "project compiles, use escape hatches, or both.",
+            "project compiles; with `--verify` and `--vary`, also open escape hatches, which make "
+            "compiled code raise for other values than those of the first call.",
             rich_help_panel=options.FIXES,
             show_default=False,
         ),

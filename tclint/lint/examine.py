@@ -28,6 +28,7 @@ from tclint.lint.comments import keeping_comments
 from tclint.lint.confidence import confidence_of
 from tclint.lint.execution import Program
 from tclint.lint.file_rules import SyntaxErrorRule
+from tclint.lint.hatches import may_open
 from tclint.lint.headline import headline
 from tclint.lint.links import page_of
 from tclint.lint.looked import NOTHING, looked_at
@@ -320,7 +321,7 @@ def found_by(
     site, file = event.site, event.site.module.file
     fix = _carried_out(finding.fix, site, project)
     repair = fix if isinstance(fix, Repair) else None
-    hatch = _offered(finding.hatch, site, project)
+    hatch = _offered(finding.hatch, site, project) if finding.hatch and may_open(site) else None
     unsafe = _offered(finding.unsafe, site, project)
     gb_ids = of_releases(rule.gb_ids if finding.gb_ids is None else finding.gb_ids, site.settings)
     diagnostic = Diagnostic(

@@ -14,7 +14,7 @@ from typing import Final
 
 from tclint.diagnostics import Change
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
-from tclint.semantics.events import DynamicShape, HostRead, TensorBranch
+from tclint.semantics.events import HostRead, TensorBranch
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ModuleInfo
@@ -23,6 +23,7 @@ from tclint.semantics.values import NDArray, Static, SymInt, Tensor
 from tclint.semantics.values import Sequence as Elements
 
 from ..facts.branch_tests import is_only_asked
+from ..facts.call_constants import follows_from_call
 from ..facts.known import certain_tensor
 
 _ASKED: Final = ("if", "ternary", "not", "and", "or")
@@ -34,11 +35,8 @@ _SIGNS: Final[dict[type[ast.cmpop], str]] = {
 _EXACT: Final = 256
 """Every dtype but those of one byte holds all integers up to this one."""
 _NUMBER: Final = "first_item"
-_ROWS: Final = (
-    "Specialize on how many elements the first call selects, and raise for any other number"
-)
-_MESSAGE: Final = "Specialize on the number of the first call, and raise for any other"
-_NUMBERS_MESSAGE: Final = "Specialize on the numbers of the first call, and raise for any others"
+_MESSAGE: Final = "Compile in the first call's value; later calls with another value raise"
+_NUMBERS_MESSAGE: Final = "Compile in the first call's values; later calls with other values raise"
 _CHANGES: Final = (
     "compiled code is specialized on the number of the first call, and raises for any other (but "
     "not under `python -O`), for NaN, and mostly where the number depends on what compiled code "
@@ -87,55 +85,19 @@ def first_list(numbers):
     assert same.all(), "this code was compiled for other numbers"
     return items
 '''
-_NONZERO: Final = '''\
-def first_nonzero(x):
-    """Return `x.nonzero()`; compiled code expects as many places as there were first."""
-    if not {torch}.compiler.is_compiling():
-        return x.nonzero()
-    return {torch}.nonzero_static(x, size=first_item((x != 0).sum()))
-'''
-_PLACES: Final = '''\
-def first_places(mask):
-    """Return `mask`; compiled code gets its places, and expects as many as there were first."""
-    if not {torch}.compiler.is_compiling() or mask.dtype != {torch}.bool or mask.dim() == 0:
-        return mask
-    return first_nonzero(mask).unbind(1)
-'''
-_REPEATED: Final = '''\
-def first_repeated(x, repeats, dim=None):
-    """Repeat as `repeat_interleave` does; compiled code expects as many as there were first."""
-    if not {torch}.compiler.is_compiling():
-        return x.repeat_interleave(repeats, dim)
-    each = repeats.expand(x.numel() if dim is None else x.shape[dim])
-    return x.repeat_interleave(repeats, dim, output_size=first_item(each.sum()))
-'''
-_UNIQUE: Final = '''\
-def first_unique(x):
-    """Return `x.unique()`; compiled code expects as many values as there were first."""
-    if not {torch}.compiler.is_compiling():
-        return x.unique()
-    x = x.flatten().sort().values
-    is_new = {torch}.cat([{torch}.ones_like(x[:1], dtype={torch}.bool), x[1:] != x[:-1]])
-    return x[first_nonzero(is_new).squeeze(1)]
-'''
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_CALLS: Final[dict[str, tuple[tuple[str, ...], str, int, str]]] = {
-    "nonzero": ((_ITEM, _NONZERO), "first_nonzero", 1, ""),
-    "argwhere": ((_ITEM, _NONZERO), "first_nonzero", 1, ""),
-    "repeat_interleave": ((_ITEM, _REPEATED), "first_repeated", 3, "dim"),
-    "unique": ((_ITEM, _NONZERO, _UNIQUE), "first_unique", 1, ""),
-}
-"""What a call needs in the file, what it becomes, and how many arguments it may have."""
-_REDUCING: Final = frozenset("all any max mean min norm prod std sum var".split())
 _Parts = dict[str, ast.expr | ast.stmt]
 
 
 def first_item(event: HostRead, member: ast.expr | None = None) -> Repair | None:
     """Compile for the number that is read; None for others, and where no tensor is named.
 
-    ``member`` is the tensor among the sizes that are given.
+    ``member`` is the tensor among the sizes that are given. None, too, for a number that varies by
+    its nature: compiled code would raise at one of the next calls.
     """
     site, node, source = event.site, event.node, member or event.source
+    if not follows_from_call(site, source):
+        return None
     if event.via == "number" and _are_numbers(site, source):
         each = Replace(source, f"[{_NUMBER}(one) for one in $numbers]", {"numbers": source})
         return _helped(site, (_ITEM,), each, _MESSAGE)
@@ -161,7 +123,7 @@ def first_list(event: HostRead) -> Repair | None:
     site, node, source = event.site, event.node, event.source
     if _category(event.tensor) not in (None, "int") or not isinstance(node, ast.expr):
         return None
-    if _may_be_array(site, source):
+    if _may_be_array(site, source) or not follows_from_call(site, source):
         return None
     call = Replace(node, "first_list($numbers)", {"numbers": source})
     return _helped(site, (_LIST,), call, _NUMBERS_MESSAGE)
@@ -187,8 +149,9 @@ def _are_numbers(site: Site, source: ast.expr) -> bool:
 
 def first_truth(event: TensorBranch) -> Repair | None:
     """Compile for the truth that a branch asks for; None where its value is used, too."""
-    asked = event.kind in _ASKED and is_only_asked(event.site, event.test)
-    return _kept(event.site, event.test, event.test) if asked else None
+    site, test = event.site, event.test
+    asked = event.kind in _ASKED and is_only_asked(site, test) and follows_from_call(site, test)
+    return _kept(site, test, test) if asked else None
 
 
 def _is_whole(tensor: Tensor) -> bool:
@@ -221,73 +184,6 @@ def _is_exact(site: Site, tensor: Tensor, number: ast.expr) -> bool:
         isinstance(kind, SymInt) or (isinstance(kind, Static) and kind.type == "int")
         for kind in options(site.value(number))
     )
-
-
-def first_places(event: DynamicShape) -> Repair | None:
-    """Compile for as many places as are selected; None for others than ``x[m]`` and ``nonzero``."""
-    site = event.site
-    match event.node:
-        case ast.Subscript(value=x, slice=index) if event.via == "mask" and not event.store:
-            mask, *rest = index.elts if isinstance(index, ast.Tuple) else [index]
-            needed = not _is_put_back(site, mask) and not _is_reduced(site, event.node)
-            known = all(map(_is_whole_slice, rest)) and certain_tensor(site, mask) is not None
-            if needed and known:
-                call = Replace(event.node, "$x[first_places($mask)]", {"x": x, "mask": mask})
-                return _helped(site, (_ITEM, _NONZERO, _PLACES), call, _ROWS)
-        case ast.Call() as call if event.via in _CALLS:
-            return _called(site, call, event.via)
-    return None
-
-
-def _called(site: Site, call: ast.Call, via: str) -> Repair | None:
-    """A call of torch or of a method, with the tensor and nothing but what the helper takes."""
-    texts, template, most, named = _CALLS[via]
-    torch = site.dotted(call.func) == f"torch.{via}"
-    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    given = call.args if torch or owner is None else [owner, *call.args]
-    others = [one for one in call.keywords if not _is_default(one)]
-    if any(isinstance(one, ast.Starred) for one in given) or any(o.arg != named for o in others):
-        return None
-    needed = 2 if via == "repeat_interleave" else 1
-    if not needed <= len(given) <= most or len(given) + len(others) > most:
-        return None
-    if any(certain_tensor(site, one) is None for one in given[:needed]):
-        return None
-    parts = dict(zip("xyz", given, strict=False))
-    written = [f"${name}" for name in parts] + [f"{one.arg}=${one.arg}" for one in others]
-    parts |= {str(one.arg): one.value for one in others}
-    replaced = Replace(call, f"{template}({', '.join(written)})", {**parts})
-    return _helped(site, texts, replaced, _ROWS)
-
-
-def _is_default(keyword: ast.keyword) -> bool:
-    """True for ``as_tuple=False``, which `nonzero` has anyway."""
-    match keyword:
-        case ast.keyword(arg="as_tuple", value=ast.Constant(value=False)):
-            return True
-    return False
-
-
-def _is_put_back(site: Site, mask: ast.expr) -> bool:
-    """True for ``y[m] = f(x[m])``: nobody has to know how many rows that are."""
-    match site.statement:
-        case (
-            ast.Assign(targets=[ast.Subscript(slice=index)])
-            | ast.AugAssign(target=ast.Subscript(slice=index))
-        ):
-            first = index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
-            return ast.dump(first) == ast.dump(mask)
-    return False
-
-
-def _is_reduced(site: Site, selected: ast.expr) -> bool:
-    """True for ``x[m].sum()``, which has one number for any rows."""
-    method = site.parent(selected)
-    return isinstance(method, ast.Attribute) and method.attr in _REDUCING
-
-
-def _is_whole_slice(index: ast.expr) -> bool:
-    return isinstance(index, ast.Slice) and (index.lower, index.upper, index.step) == (None,) * 3
 
 
 def _kept(
