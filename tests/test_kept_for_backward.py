@@ -132,6 +132,10 @@ def test_a_program_still_computes_its_gradients(body: str, tmp_path: Path) -> No
 STORES = {
     "of the tensor itself": "y[y > 1] = y[y > 1].clamp(max=2)\n    return y",
     "of the tensor itself, added": "y[y > 1] += y[y > 1].abs()\n    return y",
+    "a product": "y[y > 1] *= y[y > 1]\n    return y",
+    "a power, added": "y[y > 1] -= y[y > 1] ** 2\n    return y",
+    "a number over it": "y[y > 1] = 3 / y[y > 1]\n    return y",
+    "with another": "z = y.clone()\n    y[y > 1] = y[y > 1] * z[y > 1]\n    z += 1\n    return y",
     "of another": "z = y.clone()\n    y[y > 1] = z[y > 1].abs()\n    z.zero_()\n    return y",
     "of another that stays": "z = y.clone()\n    y[y > 1] = z[y > 1].abs()\n    return y",
     "that keeps nothing": "y[y > 1] = y[y > 1] * 3\n    return y",

@@ -246,7 +246,7 @@ def _store_rows(site: Site, given: _Given) -> Repair | None:
     verdicts = [given.alone, cover.verdict, *_judge_stored(site, target)]
     own = isinstance(target.value, ast.Name) and is_own_result(site, target.value.id)
     line = f"{name}.copy_({chosen})"
-    if any(ast.unparse(one) == name for one in found) and not _keeps_none(site, statement):
+    if _is_saved(site, given.whole, name):
         if not own or not is_let_go(site, statement, name, name):
             return None
         line = f"{name} = {chosen}"
@@ -260,14 +260,19 @@ def _store_rows(site: Site, given: _Given) -> Repair | None:
     return repair if isinstance(repair, Repair) else None
 
 
-def _keeps_none(site: Site, statement: ast.stmt) -> bool:
-    """True for a sum, and a product with a number: the backward pass needs no operand of them."""
-    match statement:
-        case ast.AugAssign(op=ast.Add() | ast.Sub()):
-            return True
-        case ast.AugAssign(op=ast.Mult() | ast.Div(), value=value):
-            return _is_number(site, value)
-    return False
+def _is_saved(site: Site, node: ast.expr, name: str) -> bool:
+    """True where autograd may save the tensor ``name`` itself, other than for sums and scaling."""
+    match node:
+        case ast.Name() | ast.Attribute():
+            return False
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return _is_saved(site, operand, name)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            return _is_saved(site, left, name) or _is_saved(site, right, name)
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div(), right=right):
+            if _is_number(site, right):
+                return _is_saved(site, left, name)
+    return any(isinstance(part, ast.expr) and ast.unparse(part) == name for part in ast.walk(node))
 
 
 def _is_mask(site: Site, node: ast.expr) -> bool:
