@@ -85,7 +85,7 @@ def test_check_names_each_line_and_what_to_do(project: Path) -> None:
     (finding,) = told["findings"]
     assert finding["place"] == "net.py:6:17"
     assert finding["code"] == "TCL101"
-    assert finding["fix"].startswith("unsafe: ")
+    assert finding["fix"].startswith("unsafe, behaviour: ")
     assert (told["total"], told["shown"]) == (1, 1)
 
 

@@ -23,8 +23,9 @@ from .replacing import replaced
 _DROPOUT: Final = Advice("pass the dropout as `dropout_p=`, which is 0 unless training")
 _FUNCTION: Final = "scaled_dot_product_attention"
 _CHANGES: Final = Changes(
-    "results differ in their last bits, and gradients may not be deterministic on a GPU",
-    Change.ROUNDING,
+    "results differ in their last bits, float16 and bfloat16 are rounded once instead of in each "
+    "step, and gradients may not be deterministic on a GPU",
+    Change.PRECISION,
 )
 _Pair = tuple[ast.expr, ast.expr]
 _CASTS: Final = ("to", "type_as", "float", "half", "bfloat16")

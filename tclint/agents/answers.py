@@ -31,12 +31,18 @@ def _finding(row: Object, folder: Path) -> Object:
         "effect": row["effect"],
         "confidence": row["confidence"],
         "reached": [link["function"] for link in row["chain"]],
-        "fix": f"{fix['applicability']}: {fix['message']}" if fix else None,
+        "fix": f"{_kind(fix)}: {fix['message']}" if fix else None,
         "instead": row["instead"],
         "not_fixed": row["declined"],
         "settings": [line for one in row["settings"] for line in one["lines"]],
     }
     return {key: value for key, value in told.items() if value}
+
+
+def _kind(fix: Object) -> str:
+    """How a fix may be applied; of an unsafe one, how far the program may differ."""
+    kind: str = fix["applicability"]
+    return f"{kind}, {fix['change']}" if kind == "unsafe" else kind
 
 
 def _place(filename: str, location: Mapping[str, int], folder: Path) -> str:
