@@ -63,7 +63,7 @@ def draw_review() -> str:
         _git(folder, "init", "--quiet", "--initial-branch=main")
         for text in (
             REVIEWED,
-            REVIEWED.replace("    return", "    x = x / x.max().item()\n    return"),
+            REVIEWED.replace("    return", "    x = x * x.max().item()\n    return"),
         ):
             (folder / "net.py").write_text(text, encoding="utf-8")
             _git(folder, "add", "net.py")

@@ -14,34 +14,34 @@ from .proof.run import run_eager
 
 _IMPORTS = "import torch\nfrom torch import nn\n"
 _MAY_BE_AN_ARRAY = {
-    "at once": "return x / x.max().item()",
-    "through shared methods": "return x / x.reshape(-1).clip(0).max().item()",
-    "after a branch": "if flag:\n        torch.relu(x)\n    return x / x.max().item()",
-    "after a lambda": "g = lambda: torch.relu(x)\n    return x / x.max().item()",
-    "after a conditional": "r = torch.relu(x) if flag else 0\n    return x / x.max().item()",
-    "after a short circuit": "r = flag and torch.relu(x)\n    return x / x.max().item()",
+    "at once": "return x * x.max().item()",
+    "through shared methods": "return x * x.reshape(-1).clip(0).max().item()",
+    "after a branch": "if flag:\n        torch.relu(x)\n    return x * x.max().item()",
+    "after a lambda": "g = lambda: torch.relu(x)\n    return x * x.max().item()",
+    "after a conditional": "r = torch.relu(x) if flag else 0\n    return x * x.max().item()",
+    "after a short circuit": "r = flag and torch.relu(x)\n    return x * x.max().item()",
     "after a handler": (
         "try:\n        torch.relu(x)\n    except TypeError:\n        pass\n"
-        "    return x / x.max().item()"
+        "    return x * x.max().item()"
     ),
     "in a handler": (
         "try:\n        flag.a\n        torch.relu(x)\n"
-        "    except AttributeError:\n        return x / x.max().item()"
+        "    except AttributeError:\n        return x * x.max().item()"
     ),
-    "after a sum with a tensor": "torch.relu(x + torch.ones(3))\n    return x / x.max().item()",
-    "after an identity": "nn.Identity()(x)\n    return x / x.max().item()",
-    "after a loop": "for _ in range(flag):\n        torch.relu(x)\n    return x / x.max().item()",
+    "after a sum with a tensor": "torch.relu(x + torch.ones(3))\n    return x * x.max().item()",
+    "after an identity": "nn.Identity()(x)\n    return x * x.max().item()",
+    "after a loop": "for _ in range(flag):\n        torch.relu(x)\n    return x * x.max().item()",
     "before its use": "s = x.max().item()\n    y = x / s\n    return y, x.shape",
-    "bound again": "y = x\n    return y / y.max().item()",
-    "bound by a test": "y = x if not flag else x.float()\n    return y / y.max().item()",
+    "bound again": "y = x\n    return y * y.max().item()",
+    "bound by a test": "y = x if not flag else x.float()\n    return y * y.max().item()",
 }
 _IS_A_TENSOR = {
-    "annotated": "return x / x.max().item()",
-    "a method of tensors": "y = x.unsqueeze(0)\n    return x / x.max().item()",
-    "a function of torch": "y = torch.relu(x)\n    return x / x.max().item()",
-    "a comparison for a function of torch": "y = torch.all(x > 0)\n    return x / x.max().item()",
-    "in the read": "return x / x.contiguous().max().item()",
-    "bound again": "x = x.contiguous()\n    return x / x.max().item()",
+    "annotated": "return x * x.max().item()",
+    "a method of tensors": "y = x.unsqueeze(0)\n    return x * x.max().item()",
+    "a function of torch": "y = torch.relu(x)\n    return x * x.max().item()",
+    "a comparison for a function of torch": "y = torch.all(x > 0)\n    return x * x.max().item()",
+    "in the read": "return x * x.contiguous().max().item()",
+    "bound again": "x = x.contiguous()\n    return x * x.max().item()",
 }
 
 

@@ -19,7 +19,7 @@ import torch
 class Net(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         top = x.max().item()
-        return x / top + 1
+        return x * top + 1
 """
 FIXED = FIXABLE.replace(".item()", ".detach()")
 

@@ -26,7 +26,7 @@ class Printing(nn.Module):
 class Item(nn.Module):
     def forward(self, x: torch.Tensor):
         top = x.max().item()
-        return x / top
+        return x * top
 
 def make_printing(): return Printing(), (torch.ones(2, 4),), {}
 def make_item(): return Item(), (torch.ones(2, 4),), {}

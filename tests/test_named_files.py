@@ -480,7 +480,7 @@ def test_imports_that_somebody_made_up_are_read_anew(tmp_path: Path, planted: ob
 
 def test_a_fix_of_a_named_file_knows_its_callers(tmp_path: Path) -> None:
     helper = (
-        "def helper(x):\n    y = (x + 1).relu()\n    top = y.max().item()\n    return y / top\n"
+        "def helper(x):\n    y = (x + 1).relu()\n    top = y.max().item()\n    return y * top\n"
     )
     main = "import torch\nfrom a import helper\nstep = torch.compile(helper)\nstep(torch.ones(3))\n"
     lay_out(tmp_path, {"a.py": helper, "main.py": main, "pyproject.toml": ""})

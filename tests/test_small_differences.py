@@ -158,14 +158,14 @@ def main():
     return Net()(torch.arange(3.0))
 """
 BY_NAME = {
-    "locals": "n = y.max().item()\n        return y / n, locals()['n']",
-    "vars": "n = y.max().item()\n        return y / n, vars()['n']",
-    "eval": "n = y.max().item()\n        return y / n, eval('n')",
-    "exec": "n = y.max().item()\n        exec('print(n)')\n        return y / n",
-    "a type": "n = y.max().item()\n        return y / n, eval('type(n)').__name__",
+    "locals": "n = y.max().item()\n        return y * n, locals()['n']",
+    "vars": "n = y.max().item()\n        return y * n, vars()['n']",
+    "eval": "n = y.max().item()\n        return y * n, eval('n')",
+    "exec": "n = y.max().item()\n        exec('print(n)')\n        return y * n",
+    "a type": "n = y.max().item()\n        return y * n, eval('type(n)').__name__",
     "all types": (
         "n = y.max().item()\n"
-        "        return y / n, [type(v).__name__ for k, v in locals().items() if k == 'n']"
+        "        return y * n, [type(v).__name__ for k, v in locals().items() if k == 'n']"
     ),
     "how many": "y[y > 1] = y[y > 1] * 2\n        return y, len(locals())",
     "a nested one": (
