@@ -143,6 +143,15 @@ _COUNTS: dict[str, Sequence[str]] = {
         "<+V1> = <V>.half() * 2\n<+B1> = <V1> > 0",
         "<+V1> = <V>.float() * 2\n<+B1> = <V1> > 0",
     ],
+    "met": [
+        "<+V1> = <V>.float() * 2\n<+N> = int((<V1> > 0).sum())\nreturn <V1> <op> <N>",
+        "<+V1> = <V>.float() + 1\n<+N> = float(<V1>.mean())\nreturn <V1> <op> <N>",
+        "<+V1> = <V>.float()\n<+N> = float(<V1>.abs().max())\nreturn <V1> <op> <N>, <V1> > <N>",
+        "<+V1> = <V>.double() * 2\n<+N> = float(<V1>.sum())\n<write>\nreturn <V1> - <N>",
+        "<+N> = int((<V> > 0).sum())\nreturn <V> <op> <N>",
+        "<+N> = float(<V>.float().mean())\nreturn <V>.float() <op> <N>",
+        "<+N> = int(<B>.sum())\nreturn <B> * <N>",
+    ],
     "divided": [
         "return (<V1> * <B1>).sum() / <N>",
         "return <V1>.sum() / <N>",
@@ -229,6 +238,21 @@ _DRAWS: dict[str, Sequence[str]] = {
             "<redrawn>\nreturn <H> * 2"
         ),
     ],
+    "skipping_module": [
+        (
+            "for _ in range(2):\n    if self.training:\n        p = <uniform_tensor>\n"
+            "        <redrawn>\n        if p < <rate_of>:\n            continue\n"
+            "    <H> = <H> + 1\nreturn <H>"
+        ),
+        (
+            "for _ in range(2):\n    if self.training:\n        p = <uniform_tensor>\n"
+            "        if p < <rate_of>:\n            continue\n    <H> = <H> + 1\nreturn <H>"
+        ),
+        "p = <uniform_tensor>\nif self.training and p < <rate_of>:\n    <H> = <H> * 0\nreturn <H>",
+        "p = <uniform_tensor>\nif p < <rate_of>:\n    return <H> * 0\nreturn <H>",
+    ],
+    "skipping_function": ["<drawn>\n<redrawn>\n<gate>\nreturn <H> * 2"],
+    "uniform_tensor": ["torch.rand([])", "torch.rand(())", "torch.rand(1)"],
     "gated_function": ["<drawn>\n<redrawn>\n<gate>\nreturn <H> * 2"],
     "uniform": ["np.random.uniform(0, 1)", "np.random.uniform()", "np.random.rand()"],
     "gate": [
@@ -436,6 +460,8 @@ _OTHERS: dict[str, Sequence[str]] = {
         "return torch._utils.is_compiling(), <V> * 2",
         "return torch._dynamo.explain(scaled, <V>, by=2.0).result",
         "dtype = torch.get_autocast_cpu_dtype()\nreturn <V>.to(dtype)",
+        "return <V>.to(torch.get_autocast_cpu_dtype())",
+        "return <V> * 2, torch.get_autocast_gpu_dtype()",
     ],
     "trained": [
         "<+S1> = <before>\n<stepping>",
@@ -484,8 +510,10 @@ _BODIES: dict[str, Sequence[str]] = {
         "<selection>\nreturn <V>",
         *["<long>\n<counted>\n<divided>"] * 6,
         "<counted>\n<divided>",
+        *["<met>"] * 3,
         *["<drawn>\n<redrawn>\n<gate>\nreturn <H> * 2"] * 4,
-        *["<gated>"] * 6,
+        *["<gated>"] * 5,
+        *["<skipping>"] * 6,
         *["<checked>\n<result>"] * 5,
         *["<combined>\n<result>"] * 3,
         *["assert <plain_test>, <told>\n<result>"] * 3,

@@ -116,6 +116,7 @@ def _grammar(*, module: bool) -> dict[str, Sequence[str]]:
         **GRAMMAR,
         "module_state": GRAMMAR["self_state" if module else "counting"],
         "gated": GRAMMAR["gated_module" if module else "gated_function"],
+        "skipping": GRAMMAR["skipping_module" if module else "skipping_function"],
         "rate_of": GRAMMAR["rate_of_module" if module else "rate_of_function"],
     }
 
