@@ -233,6 +233,11 @@ def _judge(event: TensorFactory, where: Target) -> Iterator[Verdict]:
         yield Changes(_OTHER_NUMBERS)
     if name in _ROUNDED or (name == "arange" and not _whole(event)):
         yield Changes(_OTHER_ROUNDING, Change.ROUNDING)
+    if where.like is not None:
+        yield Changes(
+            f"where `{event.site.text(where.like)}` is of a subclass of `Tensor`, `.to(...)` makes "
+            "the tensor one of it too"
+        )
     if where.device is not None and not where.sure:
         yield Changes(
             f"the fix assumes that `{event.site.text(where.device)}` is a device, not a dtype or "
