@@ -165,3 +165,23 @@ def test_a_number_that_is_read_stays(name: str, tmp_path: Path) -> None:
     after = fixed(tmp_path, files)
     assert "self.layerdrop != 0.0 and p < self.layerdrop" in after["program.py"]
     assert outcome(tmp_path, after) == outcome(tmp_path, files)
+
+
+READ_BEFORE = PROGRAM.replace(
+    "            p = torch.rand([])\n{body}\n            if p < self.layerdrop:\n"
+    "                continue\n            x = layer(x)\n",
+    "            p = x.abs().max()\n            n = p.item()\n{body}\n"
+    "            x = layer(x) + n\n",
+)
+
+
+@pytest.mark.parametrize("name", [*WRITTEN, *READ])
+@pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
+def test_a_number_that_was_read_before_stays_what_it_was(
+    name: str, unsafe: bool, tmp_path: Path
+) -> None:
+    lines = "\n".join(f"            {line}" for line in (WRITTEN | READ)[name].split("\n"))
+    files = {"program.py": READ_BEFORE.format(body=lines)}
+    assert "n = p.item()" in files["program.py"]
+    after = fixed(tmp_path, files, unsafe=unsafe)
+    assert outcome(tmp_path, after) == outcome(tmp_path, files)

@@ -8,6 +8,13 @@ import pytest
 
 pytest.importorskip("torch", reason="the programs run before and after their fixes")
 
+from tclint.config import Config
+from tclint.diagnostics import Decline, Edit, Position, Span
+from tclint.lint.engine import load_project
+from tclint.lint.rewrite import Repair, Splice
+from tclint.lint.written import as_meant
+from tclint.semantics.events import TensorBranch
+from tclint.semantics.interpreter.run import interpret
 from tests.before_and_after import fixed, outcome
 
 HEAD = "import numpy as np\nimport torch\n"
@@ -177,3 +184,48 @@ def main():
     after = fixed(tmp_path, files, unsafe=True)
     assert after != files
     assert outcome(tmp_path, after) == outcome(tmp_path, files)
+
+
+READ = {
+    "int": "def int(x):\n    print(type(x).__name__)\n    return 1",
+    "float": "def float(x):\n    print(type(x).__name__)\n    return 1.0",
+    "str": "def str(x):\n    return type(x).__name__",
+    "print": "def print(*values):\n    seen.extend(type(value).__name__ for value in values)",
+    "range": "def range(*values):\n    seen.extend(type(value).__name__ for value in values)",
+    "len": "class len(list):\n    def __init__(self, x):\n        seen.append(type(x).__name__)",
+    "round": "round = lambda x: seen.append(type(x).__name__)",
+    "bool": "bool = lambda x: seen.append(type(x).__name__)",
+    "abs": "abs = lambda x: seen.append(type(x).__name__) or x",
+    "max": "def max(*values):\n    return [type(value).__name__ for value in values]",
+}
+
+
+@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("number", ["np.prod(x.shape)", "np.sum(x.shape)"])
+def test_a_builtin_that_the_file_makes_itself_is_no_builtin(
+    name: str, number: str, tmp_path: Path
+) -> None:
+    above = f"seen = []\n\n\n{READ[name]}\n"
+    text = program(f"seen.append({name}({number}))", above=above)
+    files = {"program.py": text.replace("return total", "return total, seen")}
+    after = fixed(tmp_path, files)
+    assert outcome(tmp_path, after) == outcome(tmp_path, files)
+
+
+@pytest.mark.parametrize(("star", "is_declined"), [("torch", True), ("math", False)])
+def test_an_annotation_that_is_added_means_the_builtin(
+    star: str, is_declined: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(
+        f"from {star} import *\nimport torch\n\n\n@torch.compile\ndef f(x, n):\n"
+        "    if x.sum() > n:\n        return x\n    return -x\n"
+    )
+    config = Config(root=tmp_path)
+    project = load_project([path], config)
+    events = interpret(project, [path], config, (TensorBranch,)).finish()
+    [event] = [one for one in events if isinstance(one, TensorBranch)]
+    place = Span(Position(6, 11), Position(6, 11))
+    repair = Repair("Say what it is", (Splice(Edit(place, ": int")),))
+    judged = as_meant(repair, event.site, project)
+    assert isinstance(judged, Decline) is is_declined

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Final
 
 from tclint.diagnostics import Decline
-from tclint.lint.rewrite import Import, Local, Repair, Replace, anchor
+from tclint.lint.rewrite import Import, Local, Repair, Replace, Splice, anchor
 from tclint.lint.templates import parsed, part_of
+from tclint.regexes import regex
 from tclint.semantics.meaning import BUILTIN, Meaning, meaning, scopes_around
 from tclint.semantics.ownership import is_opened
 from tclint.semantics.project import Project
@@ -19,23 +21,23 @@ from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.torch_facts.starred import BUILTINS
 
+_WORD: Final = regex(r"[A-Za-z_]\w*")
+
 
 def as_meant(fix: Repair | Decline | None, site: Site, project: Project) -> Repair | Decline | None:
     """The fix, or the reason why a name in it would be another thing than it means."""
     if not isinstance(fix, Repair):
         return fix
     imported = dict(_imports(fix))
-    own = _bound_by(fix) | imported.keys()
+    own = _bound_by(fix) - imported.keys()
     for rewrite in fix.rewrites:
-        if not isinstance(rewrite, Local):
+        if isinstance(rewrite, Import):
             continue
-        scopes = scopes_around(site.module, anchor(rewrite))
+        scopes = scopes_around(site.module, _place(rewrite))
         for name, is_called in _names(rewrite, site):
-            if name in own and name not in imported:
-                continue
             meant = meaning(project, site.module, scopes, name)
             why = _obstacle(fix, name, is_called, meant, imported.get(name), site)
-            if why:
+            if why and name not in own:
                 return Decline(why)
     if is_opened(site):
         return fix.differing("the function reaches its variables by their names, as `eval` does")
@@ -96,8 +98,20 @@ def _bound(node: ast.AST) -> Iterator[str]:
             yield from (one.asname or one.name.partition(".")[0] for one in aliases)
 
 
-def _names(rewrite: Local, site: Site) -> Iterator[tuple[str, bool]]:
-    """The names that a template reads, and whether it calls them."""
+def _place(rewrite: Local | Splice) -> ast.expr | ast.stmt:
+    """The node that a rewrite is about, or one at its row."""
+    if isinstance(rewrite, Splice):
+        return ast.Pass(lineno=rewrite.edit.span.start.row)
+    return anchor(rewrite)
+
+
+def _names(rewrite: Local | Splice, site: Site) -> Iterator[tuple[str, bool]]:
+    """The names that a template reads, and whether it calls them; of annotations, builtins."""
+    if isinstance(rewrite, Splice):
+        yield from (
+            (name, True) for name in _WORD.findall(rewrite.edit.content) if name in BUILTINS
+        )
+        return
     found = nodes(parsed(rewrite.template))
     called = {node.func for node in found if isinstance(node, ast.Call)}
     whole = isinstance(rewrite, Replace) and _is_called(rewrite.node, site)

@@ -14,6 +14,7 @@ from tclint.semantics.content import ByContent, Fields
 from tclint.semantics.imported import is_imported
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 from tclint.semantics.values import UNKNOWN, Value
+from tclint.torch_facts.starred import BUILTINS
 
 Q = ParamSpec("Q")
 R = TypeVar("R")
@@ -173,17 +174,21 @@ class Site:
         return file.excerpt(file.span(node))
 
     def dotted(self, node: ast.expr) -> str | None:
-        """The dotted name that an expression stands for, following imports: ``torch.arange``."""
+        """The dotted name that an expression stands for, following imports: ``torch.arange``.
+
+        A ``len`` that the file makes itself is not Python's, and has none.
+        """
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value
         if not isinstance(node, ast.Name):
             return None
-        base = self.module.imports.get(node.id, node.id)
-        if self._shadowed(node.id):
+        base = self.module.imports.get(node.id)
+        own = base is None and node.id in BUILTINS and self.module.makes(node.id)
+        if own or self._shadowed(node.id):
             return None
-        return ".".join([base, *reversed(parts)])
+        return ".".join([base or node.id, *reversed(parts)])
 
     def spell(self, dotted: str) -> str | None:
         """How this file can write a library name with the imports that it has; None if it cannot.

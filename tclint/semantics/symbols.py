@@ -109,6 +109,10 @@ class ModuleInfo:
         self.bindings: Final[dict[ast.AST, dict[str, str | None]]] = {}
         self._declared: frozenset[str] | None = None
 
+    def makes(self, name: str) -> bool:
+        """True for a function, class or variable of the file's top level."""
+        return name in self.functions or name in self.classes or name in self.assigned
+
     @property
     def declared(self) -> frozenset[str]:
         """The names that some function calls ``global`` or ``nonlocal``, and perhaps others.
