@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import sys
 
-from tclint import __version__
+from tclint.cli.namesake import own_version, warn_of_namesake
 
+VERSION = own_version()
 FAILED = 2
 INTERRUPTED = 130
 # What is imported stays: looking for garbage among it takes 13 of 186 ms of imports.
@@ -17,8 +18,9 @@ def main() -> None:
     """Run the command that the process's arguments name, and exit with its code."""
     gc.set_threshold(FEW_COLLECTIONS)
     try:
+        warn_of_namesake()
         if sys.argv[1:] in (["--version"], ["-V"]):
-            print(f"tclint {__version__}")
+            print(f"tclint {VERSION}")
             return
         from tclint.cache.report_cache import replayed
 
