@@ -49,6 +49,10 @@ _SELECT: Final = (
     "Select with `torch.where({}, a, b)` where `a` and `b` have one shape; `torch.cond` runs only "
     "one of two functions; or decide before the compiled call and pass a bool in"
 )
+_ALL_STEPS: Final = (
+    "Run all steps and let finished rows keep their values (`torch.where(done, old, new)`); leave "
+    "early in eager code only: `if not torch.compiler.is_compiling() and {}:`"
+)
 _OPERATOR: Final = (
     "Python's operator calls `bool()` on the tensor; `&`, `|` and `torch.logical_not` do not"
 )
@@ -104,9 +108,24 @@ class DataDependentBranch(Rule[TensorBranch]):
             _repair_branch(event, decided),
             gb_ids=loop_ids(site, "GB0033" if negation else "GB0170"),
             confidence=_confidence(event),
-            instead=_SELECT.format(short(site, test)),
+            instead=_instead(site, test, decided),
             hatch=tensor_operator(site) or first_truth(event),
         )
+
+
+def _instead(site: Site, test: ast.expr, decided: ast.If | None) -> str:
+    """What to write in place of a branch: there is nothing to select where a loop ends early."""
+    ends = decided is not None and _ends_step(decided.body, in_loop=bool(site.facts.loops))
+    if decided is not None and ends:
+        return _ALL_STEPS.format(short(site, decided.test))
+    return _SELECT.format(short(site, test))
+
+
+def _ends_step(body: list[ast.stmt], *, in_loop: bool) -> bool:
+    """True for a block that leaves the loop around it, or goes on with its next step."""
+    return isinstance(body[-1], (ast.Break, ast.Continue)) or (
+        in_loop and isinstance(body[-1], ast.Return)
+    )
 
 
 def _repair_branch(event: TensorBranch, decided: ast.If | None) -> Repair | Decline:
@@ -120,7 +139,7 @@ def _repair_branch(event: TensorBranch, decided: ast.If | None) -> Repair | Decl
             return dropped
     fix = choose(site, event.node)
     if isinstance(fix, Decline) and event.kind not in ("if", "ternary"):
-        fix = Advice(_OPERATOR)
+        fix = Decline(_OPERATOR) if decided is not None else Advice(_OPERATOR)
     return or_scalars_of_module(fix, site, event.test)
 
 

@@ -30,6 +30,7 @@ class $class_name(Rule[Call]):
     code = "$code"
     name = "$name"
     summary = "The global seed is set in compiled code"
+    instead = "Set the seed before the compiled function is called"
     on = Call
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0007",)
@@ -38,7 +39,7 @@ class $class_name(Rule[Call]):
         """Report the call by its dotted name, whatever it was imported as."""
         if event.function != "torch.manual_seed":
             return None
-        return Finding("`torch.manual_seed` breaks the graph; set the seed before the call")
+        return Finding("`torch.manual_seed` breaks the graph")
 ''')
 
 _PAGE = Template("""\

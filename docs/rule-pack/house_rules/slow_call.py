@@ -14,6 +14,7 @@ class SlowCall(Rule[Call]):
     code = "HOUSE101"
     name = "slow-call-in-compiled-region"
     summary = "A function meant for tests is called in compiled code"
+    instead = "Call the fast implementation, and keep this one for tests"
     on = Call
     effects = (Effect.COLD_START,)
     options = (
@@ -24,4 +25,4 @@ class SlowCall(Rule[Call]):
         """Report the call by its dotted name, whatever it was imported as."""
         if event.function not in self.option(event, "functions"):
             return None
-        return Finding(f"`{event.function}` is meant for tests, not for compiled code")
+        return Finding(f"`{event.function}` is meant for tests, and compiled all the same")
