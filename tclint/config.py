@@ -29,7 +29,7 @@ from tclint.records import record
 from tclint.source.discovery import FILE_NAMES
 from tclint.source.errors import reason
 from tclint.toml_text import parse_toml
-from tclint.torch_bounds import NEWEST_TORCH, Version, infer, shown
+from tclint.torch_bounds import NEWEST_TORCH, UNSTATED, Version, infer, shown
 
 __all__ = [
     "DEFAULT_EXCLUDE",
@@ -172,6 +172,11 @@ def load_config(
     found = find_config(start)
     if found is not None:
         return read_config(found, known_codes, top)
+    return unconfigured(start, top)
+
+
+def unconfigured(start: Path, top: Path | None = None) -> Config:
+    """The defaults for ``start``, a file or a folder; torch's versions are those of the project."""
     root = Path(os.path.realpath(start))
     return _inferring(Config(root if is_dir(root) else root.parent), top)
 
@@ -299,6 +304,9 @@ def _agreeing(config: Config, where: str) -> Config:
         ConfigError: somebody set both, the oldest newer than the target.
     """
     settings, torch = config.settings, config.torch
+    if torch.oldest == UNSTATED and "target-torch" in torch.stated:
+        settings, torch = replace(settings, min_torch=None), replace(torch, oldest="")
+        config = replace(config, settings=settings, torch=torch)
     oldest, target = settings.min_torch, settings.target_torch
     if oldest is None or oldest <= target:
         return config

@@ -142,12 +142,13 @@ KEYS: Final = (
     Key("target-torch", "settings.target_torch", "version", None, "The torch release that the "
         "code will run on. The default is the release in a lock file, else the one installed for "
         "the project or beside tclint, else the newest that tclint knows. The last two stay within "
-        "the project's requirements."),
+        "the project's requirements; those that allow only a torch without `torch.compile` are "
+        "left to `min-torch`."),
     Key("min-torch", "settings.min_torch", "version", None, "The oldest torch release that the "
         "code must also run on. Fixes use only what that release has, and code behind a "
         "check for an older one (`torch.__version__ < ...`) is not reported. The default "
         "is the lower bound in the project's requirements, else the oldest release in a lock file, "
-        "else `target-torch`."),
+        "else what the README names, else `target-torch` where that is known, else 2.1."),
     Key("scope", "scope", "string", "modules", "Which functions count as compiled: those that a "
         "`torch.compile` call in the project reaches (`compiled`), those and the `forward` of "
         "every module (`modules`), or every function (`all`). What a framework compiles "

@@ -26,6 +26,11 @@ def shown(path: Path) -> list[tuple[str, str]]:
     return runs
 
 
+def is_about_torch(line: str) -> bool:
+    """The pages leave out which torch is installed, too: that depends on where the tests run."""
+    return line.startswith("Findings are for torch ")
+
+
 @pytest.mark.parametrize("page", ["docs/tutorial.md", "README.md"])
 def test_commands_print_what_the_page_shows(repository: Path, page: str) -> None:
     runs = shown(repository / page)
@@ -33,7 +38,7 @@ def test_commands_print_what_the_page_shows(repository: Path, page: str) -> None
     for arguments, output in runs:
         # The pages leave out trailing spaces, as editors do.
         done = tclint(*arguments.split(), cwd=repository, TCLINT_NO_CACHE="1")
-        lines = [line.rstrip() for line in done.stdout.splitlines()]
+        lines = [line.rstrip() for line in done.stdout.splitlines() if not is_about_torch(line)]
         assert lines == [line.rstrip() for line in output.splitlines()]
 
 
@@ -79,4 +84,5 @@ def test_the_tutorial_about_a_script_shows_what_is_printed(
     assert text in page
     (tmp_path / "train.py").write_text(text, encoding="utf-8")
     done = tclint(*arguments.split(), cwd=tmp_path, TCLINT_NO_CACHE="1")
-    assert "\n".join(line.rstrip() for line in done.stdout.splitlines()) in page
+    told = [line for line in done.stdout.splitlines() if not is_about_torch(line)]
+    assert "\n".join(line.rstrip() for line in told) in page

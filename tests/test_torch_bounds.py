@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tclint.cli.configuration import torch_line
 from tclint.config import Config, ConfigError, load_config, requirement_problems, with_overrides
 from tclint.server.programs import Programs
 from tclint.server.settings import Settings
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Version = tuple[int, int]
+UNSTATED = (2, 1)
+"""The oldest torch that fixes are for where nothing says which."""
 UV = """\
 version = 1
 requires-python = ">=3.10"
@@ -73,7 +76,7 @@ def write(file: Path, text: str) -> None:
             (2, 1),
             None,
         ),
-        ("pyproject.toml", '[project]\ndependencies = ["torch<2.3"]\n', (2, 2), (2, 2)),
+        ("pyproject.toml", '[project]\ndependencies = ["torch<2.3"]\n', None, (2, 2)),
         ("pyproject.toml", '[project]\ndependencies = ["torch!=2.0.1"]\n', None, None),
         ("pyproject.toml", '[project]\ndependencies = ["torch>=2.16"]\n', (2, 16), (2, 16)),
         (
@@ -115,7 +118,7 @@ def write(file: Path, text: str) -> None:
             (2, 4),
             None,
         ),
-        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^1.13"\n', (1, 13), (1, 13)),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^1.13"\n', (1, 13), None),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^2.1.0"\n', (2, 1), None),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "~2.1"\n', (2, 1), (2, 1)),
         ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "~2"\n', (2, 0), None),
@@ -232,7 +235,7 @@ def write(file: Path, text: str) -> None:
             "poetry.lock",
             '[[package]]\nname = "torch"\nversion = "1.13.0"\ndescription = "x"\n',
             (1, 13),
-            (1, 13),
+            None,
         ),
         (
             "poetry.lock",
@@ -275,8 +278,10 @@ def test_a_file_says_which_torch_the_project_is_for(
     tmp_path: Path, name: str, text: str, oldest: Version | None, target: Version | None
 ) -> None:
     config = _project(tmp_path, {name: text})
-    expected = target or NEWEST_TORCH
-    assert _versions(config) == (oldest or expected, max(expected, oldest or expected))
+    assert _versions(config) == (
+        oldest or UNSTATED,
+        max(target or NEWEST_TORCH, oldest or UNSTATED),
+    )
     assert requirement_problems(config) == []
 
 
@@ -357,7 +362,7 @@ def test_without_a_repository_the_first_folder_with_metadata_is_the_last(tmp_pat
     (tmp_path / "p" / "pkg").mkdir()
     (tmp_path / "q").mkdir()
     assert _versions(load_config(tmp_path / "p" / "pkg"))[0] == (2, 0)
-    assert _versions(load_config(tmp_path / "q"))[0] == NEWEST_TORCH
+    assert _versions(load_config(tmp_path / "q"))[0] == UNSTATED
 
 
 def test_what_is_configured_holds(tmp_path: Path) -> None:
@@ -379,6 +384,126 @@ def test_two_versions_that_contradict_each_other_are_an_error(tmp_path: Path) ->
     write(tmp_path / "tclint.toml", 'min-torch = "2.6"\ntarget-torch = "2.4"\n')
     with pytest.raises(ConfigError, match=r"min-torch 2\.6 is newer than target-torch 2\.4"):
         load_config(tmp_path)
+
+
+MENTIONS = [
+    # Badges.
+    ("![](https://img.shields.io/badge/PyTorch-1.13+-ee4c2c?logo=pytorch)", (1, 13)),
+    ("![](https://img.shields.io/badge/pytorch-%3E%3D1.8.0-orange.svg)", (1, 8)),
+    ("[![PyTorch](https://img.shields.io/badge/PyTorch-v2.0-red)](https://pytorch.org)", (2, 0)),
+    ("![](https://img.shields.io/badge/torch-%E2%89%A51.12-blue)", (1, 12)),
+    ("<img src='https://img.shields.io/badge/made%20with-PyTorch%202.2-blue'>", (2, 2)),
+    ("![](https://img.shields.io/static/v1?label=pytorch&message=1.10%2B&color=blue)", (1, 10)),
+    ("![](https://img.shields.io/badge/python-2.1-blue)", None),
+    ("![](https://img.shields.io/badge/pytorch--lightning-1.5-blue)", None),
+    # Commands and requirements.
+    ("```\npip install torch==1.3.1 torchvision==0.4.2\n```", (1, 3)),
+    ("conda install pytorch=1.12 cudatoolkit=11.3 -c pytorch", (1, 12)),
+    ("pip install torch==1.13.1+cu117 --index-url https://example.org", (1, 13)),
+    ("- `torch>=1.10`\n- `numpy`", (1, 10)),
+    ("* PyTorch (>= 1.8)\n", (1, 8)),
+    ("**PyTorch** ≥ 2.0", (2, 0)),
+    ("[PyTorch](https://pytorch.org) >= 1.6", (1, 6)),
+    # Sentences and lists.
+    ("PyTorch 1.13+ is needed.", (1, 13)),
+    ("This needs PyTorch 2.0 or later.", (2, 0)),
+    ("PyTorch version 1.9 and above", (1, 9)),
+    ("Requires Python 3.8 and PyTorch 1.11.", (1, 11)),
+    ("Tested with Python 3.10, PyTorch 2.1.2 and CUDA 12.1.", (2, 1)),
+    ("- Python 3.9\n- PyTorch 1.7.1\n", (1, 7)),
+    ("| package | version |\n| --- | --- |\n| PyTorch | 1.10.2 |\n", (1, 10)),
+    ("PyTorch 2.0+ is recommended, torch>=1.13 works.", (1, 13)),
+    # What says nothing of the torch that is needed.
+    ("PyTorch 2.0 introduced torch.compile.", None),
+    ("torchvision>=0.9 and pytorch-lightning>=1.5, torch-geometric==2.0", None),
+    ("We thank the authors of PyTorch. Python 3.8+", None),
+    ("torch.compile makes it 2.1 times faster", None),
+    ("- PyTorch 2.0 brings a compiler", None),
+]
+
+
+@pytest.mark.parametrize(("text", "oldest"), MENTIONS)
+def test_a_readme_says_which_torch_is_enough(
+    tmp_path: Path, text: str, oldest: Version | None
+) -> None:
+    config = _project(tmp_path, {"README.md": f"# A model\n\n{text}\n", "setup.py": "setup()"})
+    assert _versions(config) == (oldest or UNSTATED, NEWEST_TORCH)
+    assert ("in README.md" in config.torch.oldest) == (oldest is not None)
+
+
+def test_what_installers_read_goes_before_a_readme(tmp_path: Path) -> None:
+    files = {"README.md": "PyTorch 1.13+\n", "requirements.txt": "torch>=2.2\n"}
+    assert _versions(_project(tmp_path, files)) == ((2, 2), NEWEST_TORCH)
+    files["requirements.txt"] = "torch\n"
+    assert _versions(_project(tmp_path, files)) == ((1, 13), NEWEST_TORCH)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("README.rst", "Requirements\n============\n\n* torch >= 2.2\n"),
+        ("README", "torch>=2.2\n"),
+        ("requirements.in", "torch>=2.2\n"),
+        ("requirements-gpu.in", "torch>=2.2\n"),
+        ("env.yml", "dependencies:\n  - pytorch>=2.2\n"),
+        ("conda_env.yaml", "dependencies:\n  - pip:\n    - torch>=2.2\n"),
+        ("conda.yml", "dependencies:\n  - pytorch >=2.2\n"),
+        ("meta.yaml", "requirements:\n  run:\n    - python\n    - pytorch >=2.2  # [linux]\n"),
+        ("conda/meta.yaml", "{% set v = '1' %}\nrequirements:\n  run:\n    - pytorch >=2.2\n"),
+        ("recipe/meta.yaml", "requirements:\n  run:\n    - torchvision\n    - torch >=2.2\n"),
+    ],
+)
+def test_other_files_say_which_torch_the_project_is_for(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    config = _project(tmp_path, {name: text})
+    assert _versions(config) == ((2, 2), NEWEST_TORCH)
+    assert requirement_problems(config) == []
+
+
+def test_a_torch_without_a_compiler_is_the_oldest_and_not_the_target(tmp_path: Path) -> None:
+    config = _project(tmp_path, {"requirements.txt": "torch==1.13.1\n"})
+    assert _versions(config) == ((1, 13), NEWEST_TORCH)
+    said = "torch 1.13, `torch==1.13.1` in requirements.txt, has no `torch.compile`"
+    assert config.torch.target == said
+
+
+def test_an_installed_torch_is_what_fixes_are_for_where_nothing_else_is_said(
+    tmp_path: Path,
+) -> None:
+    packages = tmp_path / ".venv" / "lib" / "python3.11" / "site-packages"
+    (packages / "torch-2.4.1.dist-info").mkdir(parents=True)
+    assert _versions(_project(tmp_path, {"setup.py": "setup()"})) == ((2, 4), (2, 4))
+    assert _versions(_project(tmp_path, {"README.md": "PyTorch 1.13+"})) == ((1, 13), (2, 4))
+
+
+def test_whoever_sets_the_target_sets_what_fixes_are_for(tmp_path: Path) -> None:
+    config = _project(tmp_path, {"tclint.toml": 'target-torch = "2.6"\n'})
+    assert _versions(config) == ((2, 6), (2, 6))
+    config = _project(tmp_path / "other", {"setup.py": "setup()"})
+    assert _versions(with_overrides(config, target_torch="2.6")) == ((2, 6), (2, 6))
+
+
+def test_a_run_without_configuration_is_for_the_same_torch(tmp_path: Path) -> None:
+    write(tmp_path / "requirements.txt", "torch>=2.2,<2.6\n")
+    write(tmp_path / "tclint.toml", 'min-confidence = "high"\n')
+    write(tmp_path / "a.py", "import torch\n")
+    told = [
+        tclint("check", *options, ".", cwd=tmp_path).stdout.splitlines()[-1]
+        for options in ((), ("--isolated",))
+    ]
+    said = "(`torch>=2.2,<2.6` in requirements.txt)"
+    assert told == [f"Findings are for torch 2.5 {said}, fixes for torch 2.2 too {said}."] * 2
+
+
+def test_a_report_says_that_nothing_says_which_torch(tmp_path: Path) -> None:
+    configs = [_project(tmp_path, {"a.py": "import torch\n"})]
+    newest = ".".join(map(str, NEWEST_TORCH))
+    assert torch_line(configs) == (
+        f"Findings are for torch {newest} (the newest that tclint knows), fixes for torch 2.1 too "
+        "(no file says which torch; set `min-torch`)."
+    )
+    assert torch_line([]) == ""
 
 
 BROKEN = [
@@ -424,7 +549,7 @@ def test_a_file_that_cannot_be_understood_is_one_warning_and_the_default(
 ) -> None:
     write(tmp_path / "a.py", "x = 1\n")
     config = _project(tmp_path, {name: text})
-    assert _versions(config) == (NEWEST_TORCH, NEWEST_TORCH)
+    assert _versions(config) == (UNSTATED, NEWEST_TORCH)
     (said,) = requirement_problems(config)
     assert name in said
     assert problem in said
@@ -512,13 +637,13 @@ def test_the_server_infers_the_versions_anew_when_a_file_changes(tmp_path: Path)
     def oldest() -> Version:
         return programs.config(tmp_path / "a.py", tmp_path, Settings()).settings.oldest_torch
 
-    assert oldest() == NEWEST_TORCH
+    assert oldest() == UNSTATED
     write(needs, "torch>=1.13\n")
     assert oldest() == (1, 13)
     write(needs, "torch>=2.0,!=2.0.1\n")
     assert oldest() == (2, 0)
     needs.unlink()
-    assert oldest() == NEWEST_TORCH
+    assert oldest() == UNSTATED
 
 
 def test_settings_tell_where_the_versions_come_from(tmp_path: Path) -> None:

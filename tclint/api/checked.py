@@ -14,6 +14,7 @@ from tclint.config import (
     describe_keys,
     load_config,
     requirement_problems,
+    unconfigured,
     with_overrides,
 )
 from tclint.config_keys import nearest
@@ -79,6 +80,6 @@ def _configured(start: Path, *, given: Mapping[str, Any], isolated: bool) -> Con
     for name in keys:
         if name not in names:
             raise ConfigError(f"config: unknown key {name!r}{nearest(name, names)}")
-    written = Config(start.resolve()) if isolated else load_config(start)
+    written = unconfigured(start) if isolated else load_config(start)
     named = {name.replace("-", "_"): value for name, value in keys.items()}
     return with_known_codes(with_overrides(written, **named), written)

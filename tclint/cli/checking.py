@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tclint.cli.configuration import torch_line
 from tclint.cli.execution import remember
 from tclint.cli.exits import CLEAN, ERROR, FINDINGS
 from tclint.cli.file_bar import file_bar
@@ -111,9 +112,10 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
         if inputs.errors:
             fail("nothing was silenced; a reason is written as in `--add-ignore=reason`")
         return add_ignores(left.run, task.add_ignore)
-    text = _report(left, output, view)
+    torch = torch_line([config for config, _ in inputs.parts]) if run.files else ""
+    text = _report(left, output, view, torch)
     _print(text, output.file, styled=view.colour or view.links)
-    told = _aside(run, output, stdin=inputs.stdin is not None)
+    told = _aside(run, output, torch, stdin=inputs.stdin is not None)
     aside(told)
     code = CLEAN if output.regions else exit_code(left.run, exit_zero=task.exit_zero)
     if recorder is not None:
@@ -158,7 +160,7 @@ def exit_code(run: Run, *, exit_zero: bool) -> int:
     return FINDINGS if run.results and not exit_zero else CLEAN
 
 
-def _report(left: Narrowed, output: Output, view: View) -> str:
+def _report(left: Narrowed, output: Output, view: View, torch: str) -> str:
     run = left.run
     if output.regions:
         as_json = output.format is OutputFormat.JSON
@@ -171,19 +173,19 @@ def _report(left: Narrowed, output: Output, view: View) -> str:
         text = render(output.format, run, view)
     if output.format.for_people and not output.quiet:
         settings = settings_lines(run, view)
-        lines = (summary(run, left.known), *settings, looked.looked_line(run))
+        lines = (summary(run, left.known), *settings, looked.looked_line(run), torch)
         text += "".join(f"{folded(line, 0, view)}\n" for line in lines if line)
     return text
 
 
-def _aside(run: Run, output: Output, *, stdin: bool) -> str:
+def _aside(run: Run, output: Output, torch: str, *, stdin: bool) -> str:
     """What was looked at, for people beside a report that only programs read.
 
     Editors, which send their text to standard input, take all else for trouble.
     """
     if output.regions or output.quiet or output.format.tells_all or stdin:
         return ""
-    return looked.looked_line(run)
+    return "\n".join(filter(None, (looked.looked_line(run), torch)))
 
 
 def _print(text: str, file: Path | None, *, styled: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from tclint.config import (
     names_codes,
     read_config,
     requirement_problems,
+    unconfigured,
     with_overrides,
 )
 from tclint.config_keys import nearest
@@ -76,6 +77,18 @@ def warn_of_requirements(config: Config) -> None:
         _warn_once(f"this tclint knows torch up to {newest}: {target} is treated as {newest}")
 
 
+def torch_line(configs: Iterable[Config]) -> str:
+    """Which torch the findings of a run are for, and which others its fixes, and why."""
+    told: dict[str, None] = {}
+    for config in configs:
+        settings, why = config.settings, config.torch
+        text = f"for torch {shown(settings.target_torch)} ({why.target})"
+        if settings.oldest_torch < settings.target_torch:
+            text += f", fixes for torch {shown(settings.oldest_torch)} too ({why.oldest})"
+        told[text] = None
+    return f"Findings are {'; '.join(told)}." if told else ""
+
+
 @cache
 def _warn_once(text: str) -> None:
     # Configurations of several folders may look into the same files.
@@ -115,7 +128,7 @@ def _configure(overrides: Overrides, start: Path) -> Config:
 
 def _base(overrides: Overrides, start: Path, file: str | None) -> Config:
     if overrides.isolated:
-        return Config(start.resolve())
+        return unconfigured(start)
     return load_config(start) if file is None else read_config(Path(file), project=start)
 
 

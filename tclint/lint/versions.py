@@ -1,8 +1,7 @@
 """Findings and fixes for all versions of torch that a project is for.
 
-A finding that holds on some of them says on which. A fix is spelt as the oldest can read it, or
-declined: rules write the names of today, and here, nowhere else, these are compared with
-``min-torch``.
+A finding that holds on some of them says on which. A fix that the oldest cannot run is declined:
+rules write the names of today, and here, nowhere else, these are compared with ``min-torch``.
 """
 
 from __future__ import annotations
@@ -17,19 +16,17 @@ from tclint.config import Settings
 from tclint.diagnostics import Confidence, Decline
 from tclint.lint.rewrite import AddArgument, Import, Local, Repair
 from tclint.lint.rule import Finding
-from tclint.lint.templates import KEPT_TEMPLATES, MARK, marked, parsed, part_of
+from tclint.lint.templates import KEPT_TEMPLATES, parsed, part_of
 from tclint.records import record
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.torch_bounds import NEWEST_TORCH, shown
 from tclint.torch_facts.lifetimes import (
-    OLDER,
     Lifetime,
     Version,
     lifetime,
     lifetimes,
     method_lifetime,
-    since,
 )
 
 # Operators of other libraries live there, which no release of torch is asked about.
@@ -45,13 +42,11 @@ Parts = Mapping[str, ast.expr | ast.stmt]
 class Written:
     """A name of torch's in a template, with an argument that is passed to it.
 
-    ``node`` is where it stands, in the template with marks for its parts; None where it is not
-    the template that writes the name. ``is_method`` says that its owner is not known.
+    ``is_method`` says that its owner is not known.
     """
 
     name: str
     argument: str | None = None
-    node: ast.expr | None = None
     is_method: bool = False
 
     @property
@@ -103,71 +98,42 @@ def of_releases(gb_ids: Iterable[str], settings: Settings) -> tuple[str, ...]:
 
 
 def for_oldest(fix: Repair | Decline | None, site: Site) -> Repair | Decline | None:
-    """The fix as the project's oldest torch can run it, or the reason why it cannot."""
+    """The fix, or the reason why the project's oldest torch cannot run it.
+
+    What had a private name before it had a public one is not there: a fix writes no private name.
+    """
     oldest = site.settings.oldest_torch
     if not isinstance(fix, Repair) or oldest >= NEWEST_TORCH:
         return fix
     for rewrite in fix.rewrites:
         if isinstance(rewrite, Local):
-            changed = _spelt_for(fix, rewrite, site, oldest)
-            if isinstance(changed, Decline):
-                return changed
-            fix = changed
+            for written in names_written(fix, rewrite, site):
+                if not written.is_in(oldest):
+                    return Decline(_obstacle(written, site.settings))
     return fix
-
-
-def _spelt_for(fix: Repair, rewrite: Local, site: Site, oldest: Version) -> Repair | Decline:
-    """The fix with the names in one template spelt as the oldest torch knows them."""
-    older: list[tuple[Written, str]] = []
-    for written in names_written(fix, rewrite, site):
-        if written.is_in(oldest):
-            continue
-        spelling = _older(written, fix, site, oldest)
-        if spelling is None:
-            return Decline(_obstacle(written, site.settings))
-        older.append((written, spelling))
-    if not older:
-        return fix
-    template = _respelt(rewrite.template, [(w.node, text) for w, text in older if w.node])
-    rewrites = tuple(replace(r, template=template) if r is rewrite else r for r in fix.rewrites)
-    message = fix.message
-    for written, spelling in older:
-        message = message.replace(f"`{written.name}`", f"`{spelling}`")
-    return replace(fix, rewrites=rewrites, message=message)
 
 
 def _obstacle(written: Written, settings: Settings) -> str:
     oldest = shown(settings.oldest_torch)
     if written.first is None:
         return f"it is not known whether torch {oldest} has `{written}`"
-    runs = f"this project also runs on torch {oldest} (`min-torch`)"
+    runs = f"fixes are for torch {oldest} too (`min-torch`)"
     if settings.oldest_torch == settings.target_torch:
         runs = f"this project runs on torch {oldest} (`target-torch`)"
     return f"`{written}` needs torch {shown(written.first)}; {runs}"
 
 
-def _older(written: Written, fix: Repair, site: Site, oldest: Version) -> str | None:
-    """How the oldest torch spells a name that it knows by another."""
-    old = OLDER.get(written.name)
-    if old is None or written.node is None or written.argument is not None:
-        return None
-    first = since(old)
-    if first is None or first > oldest:
-        return None
-    return site.spell(old) or (old if Import("torch") in fix.rewrites else None)
-
-
 def names_written(fix: Repair, rewrite: Local, site: Site) -> Iterator[Written]:
     """The names of torch's that a template writes, and arguments that it passes to them."""
     known = {**site.module.imports, **_imported(fix), "torch": "torch"}
-    for node, is_hidden, is_inner in _spoken_of(rewrite.template):
+    for node, is_inner in _spoken_of(rewrite.template):
         if isinstance(node, ast.Call):
             for keyword in node.keywords:
                 yield from _argument(node.func, keyword.arg, known, rewrite.parts, site)
             continue
         name = _dotted(node, known, rewrite.parts, site)
         if not is_inner and name is not None and _is_torch(name):
-            yield Written(name, node=None if is_hidden else node)
+            yield Written(name)
         if isinstance(node, ast.Attribute) and name is None:
             yield Written(node.attr, is_method=True)
     if isinstance(rewrite, AddArgument):
@@ -175,14 +141,12 @@ def names_written(fix: Repair, rewrite: Local, site: Site) -> Iterator[Written]:
 
 
 @lru_cache(maxsize=KEPT_TEMPLATES)
-def _spoken_of(template: str) -> tuple[tuple[ast.expr, bool, bool], ...]:
-    """The names, attributes and calls of a template: in an f-string, the owner of an attribute."""
+def _spoken_of(template: str) -> tuple[tuple[ast.expr, bool], ...]:
+    """The names, attributes and calls of a template, and whether an attribute of it is read."""
     found = nodes(parsed(template))
-    texts = [node for node in found if isinstance(node, ast.JoinedStr)]
-    hidden = {part for text in texts for part in nodes(text)}
     inner = {node.value for node in found if isinstance(node, ast.Attribute)}
     spoken_of = [node for node in found if isinstance(node, (ast.Name, ast.Attribute, ast.Call))]
-    return tuple((node, node in hidden, node in inner) for node in spoken_of)
+    return tuple((node, node in inner) for node in spoken_of)
 
 
 def _argument(
@@ -232,14 +196,3 @@ def _imported(fix: Repair) -> dict[str, str]:
 
 def _is_torch(dotted: str) -> bool:
     return dotted.startswith("torch.") and not dotted.startswith(_FOREIGN)
-
-
-def _respelt(template: str, places: list[tuple[ast.expr, str]]) -> str:
-    """Put other names at their places in a template."""
-    lines = marked(template).splitlines(keepends=True)
-    for node, text in sorted(places, key=lambda p: (p[0].lineno, p[0].col_offset), reverse=True):
-        line = lines[node.lineno - 1].encode()
-        lines[node.lineno - 1] = (
-            line[: node.col_offset] + text.encode() + line[node.end_col_offset :]
-        ).decode()
-    return "".join(lines).replace(MARK, "$")

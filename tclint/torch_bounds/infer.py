@@ -12,10 +12,18 @@ from typing import Final, TypeVar
 
 from tclint.files import exists, is_file
 from tclint.records import record
-from tclint.torch_bounds.conda_yaml import environment
+from tclint.torch_bounds.conda_yaml import environment, recipe
 from tclint.torch_bounds.locks import LOCKS, locked
 from tclint.torch_bounds.pyproject import pipfile, pixi_toml, pyproject
-from tclint.torch_bounds.releases import NEWEST_TORCH, BoundsError, Version, shown
+from tclint.torch_bounds.readme import readme
+from tclint.torch_bounds.releases import (
+    COMPILING_TORCH,
+    NEWEST_TORCH,
+    UNSTATED_TORCH,
+    BoundsError,
+    Version,
+    shown,
+)
 from tclint.torch_bounds.requirements_txt import listed
 from tclint.torch_bounds.setup_files import setup_cfg, setup_py
 from tclint.torch_bounds.statements import Kind, Statement, statement
@@ -29,13 +37,17 @@ METADATA: Final[dict[str, Callable[[Path], list[Statement]]]] = {
 }
 """Files of fixed names that say which packages a project needs."""
 _REQUIREMENTS: Final = "requirements"
-_ENVIRONMENTS: Final = ("environment*.yml", "environment*.yaml")
+_ENVIRONMENTS: Final = ("*env*.yml", "*env*.yaml", "conda*.yml", "conda*.yaml")
+_RECIPES: Final = ("meta.yaml", "*conda*/meta.yaml", "recipe/meta.yaml")
+_READMES: Final = ("README", "README.*", "readme.*", "Readme.*")
+_LISTS: Final = (f"*{_REQUIREMENTS}*.txt", f"*{_REQUIREMENTS}*.in")
 PATTERNS: Final = (
-    *METADATA, *LOCKS, *_ENVIRONMENTS, f"*{_REQUIREMENTS}*.txt", f"{_REQUIREMENTS}/*.txt"
+    *METADATA, *LOCKS, *_ENVIRONMENTS, *_RECIPES, *_READMES, *_LISTS, f"{_REQUIREMENTS}/*.txt"
 )  # fmt: skip
 """What the files that are read are called."""
 _REPOSITORY: Final = ".git"
 _NEWEST: Final = "the newest that tclint knows"
+UNSTATED: Final = "no file says which torch; set `min-torch`"
 _Found = TypeVar("_Found")
 Installed = Callable[[], "tuple[Version, str] | None"]
 """Tells the torch that is installed, and where."""
@@ -72,6 +84,7 @@ class _Search:
         self.files: dict[str, None] = {}
         self.folders: dict[str, None] = {}
         self.statements: list[Statement] = []
+        self.mentions: list[Statement] = []
         self.locked: dict[Path, list[Version]] = {}
         for folder in _folders(root, top):
             self._look_into(folder)
@@ -87,6 +100,13 @@ class _Search:
         self.folders[str(folder)] = None
         if not self.statements:
             self.statements = self._statements(folder, names)
+        if not self.mentions:
+            self.mentions = [
+                said
+                for name in names
+                if _matches(name, _READMES)
+                for said in self._read(folder / name, readme)
+            ]
         if not self.locked:
             found = {
                 folder / name: self._read(folder / name, locked) for name in LOCKS if name in names
@@ -99,8 +119,12 @@ class _Search:
             if name in names:
                 found += self._read(folder / name, read)
         for name in names:
-            if any(fnmatch(name, pattern) for pattern in _ENVIRONMENTS):
+            if _matches(name, _ENVIRONMENTS):
                 found += self._read(folder / name, environment)
+        for pattern in _RECIPES:
+            for file in sorted(folder.glob(pattern)):
+                self.folders[str(file.parent)] = None
+                found += self._read(file, recipe)
         if _REQUIREMENTS in names:
             self.folders[str(folder / _REQUIREMENTS)] = None
         for file in _requirement_files(folder, names):
@@ -123,6 +147,10 @@ class _Search:
             return []
 
 
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatch(name, pattern) for pattern in patterns)
+
+
 def may_speak(path: str) -> bool:
     """Whether a file, given by its path with slashes, is one of those that are read."""
     folder, _, name = path.rpartition("/")
@@ -137,8 +165,15 @@ def infer(root: Path, installed: Installed, top: Path | None = None) -> Inferred
     """
     search = _Search(root, top)
     declared = _declared(search)
-    target = _target(search, declared, installed)
+    there = installed()
+    target = _target(search, declared, there)
     oldest = _oldest(search, declared)
+    if target.version < COMPILING_TORCH:
+        stated = f"torch {shown(target.version)}, {target.source}, has no `torch.compile`"
+        oldest = oldest or target
+        target = Torch(NEWEST_TORCH, stated)
+    elif oldest is None and not search.locked and (there is None or target != Torch(*there)):
+        oldest = Torch(min(UNSTATED_TORCH, target.version), UNSTATED)
     if oldest is not None and oldest.version > target.version:
         oldest = Torch(target.version, target.source)
     problems = tuple((_shown(file), text) for file, text in search.problems.items())
@@ -173,7 +208,7 @@ def _allows(statements: Iterable[Statement], version: Version) -> bool:
     return any(s.allowed.allows(version) for s in statements)
 
 
-def _target(search: _Search, declared: _Tiers, installed: Installed) -> Torch:
+def _target(search: _Search, declared: _Tiers, installed: tuple[Version, str] | None) -> Torch:
     for file, versions in list(search.locked.items()):
         fitting = [v for v in versions if all(_allows(tier, v) for tier in declared[:1])]
         if fitting:
@@ -183,8 +218,7 @@ def _target(search: _Search, declared: _Tiers, installed: Installed) -> Torch:
         search.problems.setdefault(
             file, f"locks torch {shown(versions[-1])}, which {_source(said)} does not allow"
         )
-    there = installed()
-    usual = Torch(NEWEST_TORCH, _NEWEST) if there is None else Torch(*there)
+    usual = Torch(NEWEST_TORCH, _NEWEST) if installed is None else Torch(*installed)
     if all(_allows(tier, usual.version) for tier in declared):
         return usual
     return _newest_allowed(declared)
@@ -200,7 +234,10 @@ def _newest_allowed(declared: _Tiers) -> Torch:
 
 
 def _oldest(search: _Search, declared: _Tiers) -> Torch | None:
-    """The weakest lower bound of the first rank that has one, else the oldest that is locked."""
+    """The weakest lower bound of the first rank that has one, else the oldest that is locked.
+
+    Else it is what a README names.
+    """
     for tier in declared:
         speaking = [s for s in tier if not s.allowed.says_nothing]
         bounds = [(s.allowed.lower, s) for s in speaking]
@@ -210,7 +247,11 @@ def _oldest(search: _Search, declared: _Tiers) -> Torch | None:
             return Torch(version, _source(said))
     for file, versions in search.locked.items():
         return Torch(versions[0], f"locked in {file.name}")
-    return None
+    named = [(said.allowed.candidates[0], said) for said in search.mentions]
+    if not named:
+        return None
+    version, said = min(named, key=lambda pair: pair[0])
+    return Torch(version, _source(said))
 
 
 def _source(said: Statement) -> str:
@@ -219,7 +260,7 @@ def _source(said: Statement) -> str:
 
 def _requirement_files(folder: Path, names: Iterable[str]) -> list[Path]:
     """The requirements files in a folder, and in its folder of that name."""
-    files = [folder / n for n in names if n.endswith(".txt") and _REQUIREMENTS in n]
+    files = [folder / name for name in names if _matches(name, _LISTS)]
     return [*files, *sorted((folder / _REQUIREMENTS).glob("*.txt"))]
 
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 Version = tuple[int, int]
 
 NEWEST_TORCH: Final = (2, 15)
+UNSTATED_TORCH: Final = (2, 1)
+"""The oldest release that fixes are for where nothing says which a project is for."""
 COMPILING_TORCH: Final = (2, 0)
 """The first release with ``torch.compile``."""
 _LAST_OF: Final = {0: 4, 1: 13, 2: NEWEST_TORCH[1]}

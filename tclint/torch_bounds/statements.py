@@ -25,11 +25,12 @@ _MOST: Final = 200
 
 
 class Kind(Enum):
-    """How far a statement binds: what a package needs, what it may use, what somebody installs."""
+    """How far a statement binds: what a package needs, may use, somebody installs, or mentions."""
 
     NEEDED = 1
     OPTIONAL = 2
     INSTALLED = 3
+    MENTIONED = 4
 
 
 @record(frozen=True)

@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from tclint.records import record
-from tclint.torch_facts.moved import COMPILER_NAMES
 from tclint.torch_facts.table import canonical
 
 FILE = Path(__file__).with_name("lifetimes.json")
@@ -24,12 +23,6 @@ Version = tuple[int, int]
 
 FIRST: Final = (2, 0)
 """The first release that has ``torch.compile``."""
-OLDER: Final = {
-    moved.new: old
-    for old, moved in reversed(COMPILER_NAMES.items())
-    if moved.same and not moved.warns
-}
-"""What a public name was called before it was public, where that is the same function."""
 _OWNERS: Final = ("torch.Tensor", "torch.nn.Module", "torch.optim.Optimizer")
 
 
