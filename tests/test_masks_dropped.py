@@ -380,3 +380,22 @@ def test_rows_of_an_expert_are_computed_by_themselves(step: str, tmp_path: Path)
     assert "[rows" not in after
     for x in (INPUTS["some"], INPUTS["all"], torch.randn(7, 3)):
         alike(outcome(expert(step), x), outcome(after, x), exact=False)
+
+
+ELSEWHERE = [
+    "y.cpu() > 1",
+    'y.to("cpu") > 1',
+    "(y > 1).cpu()",
+    '(y > 1).to("cpu")',
+    "w.sum() > y.cpu()",
+]
+
+
+@pytest.mark.parametrize("mask", ELSEWHERE)
+@pytest.mark.parametrize(
+    "store", ["y[m] = y[m] * 3 - 1", "y[m] += w.argmax()", "y[0] = y[m].any()"]
+)
+def test_a_mask_may_be_on_another_device(mask: str, store: str, tmp_path: Path) -> None:
+    """A tensor of a GPU is indexed by a mask of the CPU; `torch.where` takes none."""
+    [code] = programs(f"    y = x.float() * 2\n    m = {mask}\n", [store])
+    assert fixed(code, tmp_path) == code

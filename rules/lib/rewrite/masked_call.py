@@ -23,6 +23,7 @@ from ..facts.known import certain_tensor, is_boolean
 from ..facts.shapes import same_shape
 from ..judge.aliases import is_own_result
 from ..judge.row_by_row import RowByRow, RowsMeetError
+from ..judge.same_device import judge_chosen
 from ..judge.verdict import Changes, Verdict, combine
 from .masked_store import is_whole
 from .names import new_variable
@@ -121,6 +122,7 @@ def _selected(given: list[ast.expr], mask: str) -> Iterator[tuple[ast.Subscript,
 def _judge(site: Site, found: _Call) -> Iterator[Verdict]:
     mask = found.mask
     function = site.text(found.call.func)
+    yield judge_chosen(site, [mask], [*found.targets, *(row.value for row, _ in found.rows)])
     yield Changes(_ALL.format(function, mask.id))
     if not all(isinstance(one, ast.Constant) for one in _rest(found)):
         yield Changes(_SAME.format(function))

@@ -21,6 +21,7 @@ from ..facts.known import certain_tensor, is_boolean, is_parameter
 from ..facts.reaching import block_of
 from ..judge.aliases import is_own_result
 from ..judge.row_by_row import RowByRow, RowsMeetError
+from ..judge.same_device import judge_chosen
 from ..judge.verdict import Changes, Verdict, combine
 from .proved import repair_as_proved
 
@@ -67,7 +68,8 @@ def store_rows_later(site: Site, read: ast.AST) -> Repair | None:
         return None
     texts = [site.text(one) for one in (rows.read.slice, rows.read.value, rows.target.value)]
     changes = [_ALL.format(texts[0]), _FITS.format(*texts), _SAVED.format(texts[1])]
-    verdicts: list[Verdict] = [alone, *map(Changes, changes)]
+    here = judge_chosen(site, [rows.read.slice], [rows.target.value])
+    verdicts: list[Verdict] = [alone, here, *map(Changes, changes)]
     if not is_own_result(site, texts[2]):
         verdicts.append(Changes(_WRITTEN.format(texts[2])))
     spread = _spread(texts[0], texts[2], mask.rank, target.rank)

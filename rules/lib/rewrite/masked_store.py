@@ -25,6 +25,7 @@ from ..judge.aliases import is_let_go, is_own_result
 from ..judge.arms import judge_arm, keeps
 from ..judge.certainty import is_certainly_tensor
 from ..judge.row_by_row import judge_rows
+from ..judge.same_device import judge_chosen
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .proved import NO_TORCH, repair_as_proved
@@ -35,7 +36,6 @@ _FLOATS: Final = (
     "eager code stays as it is"
 )
 _FILL: Final = "Fill by the mask on the device"
-_DEVICE: Final = "the fix assumes that `{}` and `{}` are on one device"
 _HALF_MAX: Final = 65504.0
 _SUMMED: Final = "the gradient of `{}` is summed over all elements, so its last bits may differ"
 _ZERO_DIM: Final = (
@@ -130,6 +130,9 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
     cover, alone = _judge_rows(site, target, joined, reads)
     if isinstance(alone, Refused):
         return Decline(alone.why)
+    if cover is not None:
+        here = judge_chosen(site, [target.slice], [target.value])
+        cover = Cover(cover.left, combine([cover.verdict, here]))
     given = _Given(statement, target, whole, reads, cover, alone)
     obstacle = _obstacle(site, target, reads, cover)
     if obstacle or cover is None:
@@ -154,7 +157,7 @@ def fill_where(site: Site) -> Repair | Decline:
             return Decline("what is stored is not a number that is written out")
     parts: dict[str, ast.expr | ast.stmt] = {"owner": owner, "mask": mask, "value": value}
     rewrite = Replace(site.statement, "$owner.masked_fill_($mask, $value)", parts)
-    verdicts = [_judge_fill(site, owner, value), _judge_device(site, owner, mask)]
+    verdicts = [_judge_fill(site, owner, value), judge_chosen(site, [mask], [owner])]
     return repair_as_proved(combine(verdicts), _FILL, (rewrite,))
 
 
@@ -171,15 +174,6 @@ def _judge_fill(site: Site, owner: ast.expr, value: ast.expr) -> Verdict:
     if simple or (small and _is_float(site, owner)):
         return PROVED
     return Changes(f"it raises if the dtype of `{site.text(owner)}` cannot hold {site.text(value)}")
-
-
-def _judge_device(site: Site, owner: ast.expr, mask: ast.expr) -> Verdict:
-    """A mask without dimensions on the CPU may index any tensor."""
-    match mask:
-        case ast.Compare(left=left, comparators=[right]):
-            if ast.dump(left) == ast.dump(owner) and _is_number(site, right):
-                return PROVED
-    return Changes(_DEVICE.format(site.text(mask), site.text(owner)))
 
 
 def _judge_rows(
