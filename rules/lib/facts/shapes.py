@@ -10,17 +10,13 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor, Value
 from tclint.torch_facts.elements import RESHAPING_IN_PLACE
+from tclint.torch_facts.pointwise import is_pointwise
+from tclint.torch_facts.table import canonical
 
 from .reaching import binding_of
 
 _LIKE: Final = frozenset(
     "zeros_like ones_like empty_like full_like rand_like randn_like clone detach contiguous".split()
-)
-# Of one tensor, element by element.
-_EACH: Final = frozenset(
-    "abs neg exp log sqrt square sin cos tanh sigmoid relu sign isnan isinf isfinite logical_not "
-    "bitwise_not float double half bfloat16 long int bool clamp clamp_min clamp_max eq ne lt le gt "
-    "ge nan_to_num".split()
 )
 _CONVERTS: Final = frozenset({"to", "type"})
 _OF_NO_SHAPE: Final = ("dtype", "device", "layout", "memory_format", "pin_memory", "requires_grad")
@@ -48,15 +44,17 @@ def _root(site: Site, node: ast.expr, *, like_dtype: bool, inside: bool = False)
         case ast.Name():
             return _root_of_variable(site, node, like_dtype=like_dtype, inside=inside)
         case ast.Call(func=ast.Attribute(value=owner, attr=attr), args=arguments):
-            if (site.dotted(node.func) or "").startswith("torch."):
+            dotted = canonical(site.dotted(node.func) or "")
+            if dotted.startswith("torch."):
                 owner, arguments = (arguments[0], arguments[1:]) if arguments else (owner, [])
             if attr in _CONVERTS and not like_dtype:
                 return _root(site, owner, like_dtype=False, inside=True)
-            known = _LIKE if like_dtype else _LIKE | _EACH
             plain_keywords = () if like_dtype else _OF_NO_SHAPE
             keywords = [k.value for k in node.keywords if k.arg not in plain_keywords]
             given = [*arguments, *keywords]
-            plain = attr in known and all(_is_number(site, part) for part in given)
+            key = dotted if dotted.startswith("torch.") else attr
+            each = not like_dtype and is_pointwise(key, "t" + "n" * len(given))
+            plain = (each or attr in _LIKE) and all(_is_number(site, part) for part in given)
             return _root(site, owner, like_dtype=like_dtype, inside=True) if plain else None
     parts = [] if like_dtype else _operands(site, node)
     tensors = [part for part in parts if not _is_number(site, part)]

@@ -16,6 +16,7 @@ from ..facts.known import certain_tensor
 from ..facts.purity import is_pure
 from ..facts.shapes import same_shape
 from ..judge.no_rows import is_certain_mask
+from ..judge.same_device import judge_chosen
 from ..judge.verdict import Changes, Verdict, combine
 from .proved import NO_TORCH, repair_as_proved
 
@@ -186,6 +187,7 @@ def _judge_fit(site: Site, loss: _Loss) -> Iterator[Verdict]:
     """Judge that the mask has a place for each row, or element."""
     if not is_certain_mask(site, loss.mask):
         yield Changes(_BOOLEAN.format(site.text(loss.mask)))
+    yield judge_chosen(site, [loss.mask], [loss.target.value, loss.guess.value])
     for one in (loss.target.value, loss.guess.value):
         if not same_shape(site, loss.mask, one):
             yield Changes(_FITS.format(site.text(loss.mask), site.text(one)))
