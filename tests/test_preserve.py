@@ -156,6 +156,17 @@ def test_a_device_that_answers_no_more_ends_a_process_and_not_the_comparison(
     assert verdict(same, Devices()).differences == []
 
 
+def test_a_check_that_fails_on_the_device_is_an_error_of_compiled_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Devices, "answer", lambda _: not getattr(torch, "lost", False))
+    asks = "torch.compiler.is_compiling() and x.shape[0] == 4"
+    lose = f"globals()\n    if {asks}: torch.lost = True\n    "
+    check = "globals()\n    if x.shape[0] == 4: raise ValueError('four')\n    "
+    assert _held(KEEPS.format(check + "return x"), KEEPS.format(lose + check + "return x")) == []
+    assert _held(KEEPS.format("globals(); return x"), KEEPS.format(lose + "return x")) != []
+
+
 def test_fixed_programs_are_compared_where_tclint_is_not_installed(tmp_path: Path) -> None:
     wrong = Fixed(KEEPS.format("return x + 1"), "TCL101")
     found = Program(0, KEEPS.format("return x"), (Parameter("V"),), module=False)

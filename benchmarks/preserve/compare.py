@@ -29,6 +29,7 @@ _CRASHES = (
     "SyntaxError",
     "RuntimeError",
 )
+_OTHER_DEVICE = "tensors to be on the same device"
 _ORDINARY = ("float32", "plain", "float64", "negative", "zero")
 Seen = Mapping[str, Events]
 
@@ -98,13 +99,9 @@ def crash(one: Seen, other: Seen) -> tuple[str, str] | None:
     for use in (name for name in _ORDINARY if name in one):
         before = dict(one[use])
         for name, value in other[use]:
-            raised = _raised(value)
-            if raised in _CRASHES and name in before and _raised(before[name]) is None:
-                return use, f"{name}: {raised}: {value[2]}"
-            if raised in _CRASHES and name not in before:
-                last = name.partition(":")[0]
-                if _raised(before.get(last)) is None:
-                    return use, f"{name}: {raised}: {value[2]}"
+            last = name if name in before else name.partition(":")[0]
+            if _crashes(value) and _raised(before.get(last)) is None:
+                return use, f"{name}: {value[1]}: {value[2]}"
     return None
 
 
@@ -112,9 +109,16 @@ def _raised(value: Any) -> str | None:
     return value[1] if isinstance(value, tuple) and value and value[0] == "raised" else None
 
 
+def _crashes(value: Any) -> bool:
+    """Whether no fix may bring this error; of other devices the notes speak."""
+    return _raised(value) in _CRASHES and _OTHER_DEVICE not in value[2]
+
+
 def _events_differ(use: str, one: Events, other: Events) -> str | None:
     if use.startswith(COMPILED):
         one, other = _values(one), _values(other)
+        if other == [LOST] and any(_raised(value) in _OWN_ERRORS for _, value in one):
+            return None  # a check that compiled code leaves to the device failed there
     until = next((place for place, event in enumerate(one) if _is_free(use, event[1])), None)
     one, other = one[:until], other[:until]
     if use.startswith(COMPILED):
@@ -133,7 +137,7 @@ def _values(events: Events) -> Events:
     return [
         (name, value)
         for name, value in events
-        if name.startswith(("call ", "state_dict")) and not name.endswith("output")
+        if name.startswith(("call ", "state_dict", LOST[0])) and not name.endswith("output")
     ]
 
 
@@ -145,9 +149,9 @@ def _any_error(events: Events) -> Events:
 def _is_free(use: str, value: Any) -> bool:
     """What fixes are free in: what TorchScript does not take, what only a message raised."""
     raised = _raised(value)
-    return raised is not None and (
-        use == SCRIPT or (use.startswith(COMPILED) and raised not in _OWN_ERRORS)
-    )
+    if use.startswith(COMPILED):
+        return value == LOST[1] or (raised is not None and raised not in _OWN_ERRORS)
+    return use == SCRIPT and raised is not None
 
 
 def verdict(case: Case, devices: Devices) -> Verdict:
