@@ -651,6 +651,6 @@ def test_what_a_helper_has_made_costs_no_copy(maker: str, tmp_path: Path) -> Non
 def f(x: torch.Tensor):
     y = make(4)
     first = y[0].item()
-    return x.float() * first
+    return x.float(), y * first
 """
     assert "first = y[0].detach()\n" in fixed(code, tmp_path)
