@@ -126,6 +126,8 @@ class Devices:
                 return self._joint([left, right], met, steps)
             case ast.Compare(left=left, comparators=others):
                 return self._joint([left, *others], met, steps)
+            case ast.BoolOp(values=values):
+                return self._joint(values, met, steps)
             case ast.UnaryOp(operand=inner) | ast.NamedExpr(value=inner):
                 return self._at(inner, met, steps)
             case ast.IfExp(body=body, orelse=orelse):

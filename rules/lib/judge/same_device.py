@@ -102,6 +102,12 @@ def judge_chosen(site: Site, tests: Iterable[ast.expr], ways: Iterable[ast.expr]
     )
 
 
+def are_together(site: Site, tensors: Iterable[ast.expr]) -> bool:
+    """True for tensors that are certainly on one device, or on the CPU and without dimensions."""
+    devices = Devices(site)
+    return bool(frozenset.intersection(*map(devices.met, tensors)))
+
+
 def _met_by(site: Site, use: ast.expr) -> tuple[list[ast.expr], bool]:
     """What a use computes with, and whether an operator does."""
     outer = site.parent(use)

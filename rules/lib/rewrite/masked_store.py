@@ -295,7 +295,7 @@ def _stored(statement: ast.stmt) -> tuple[ast.Subscript, ast.expr, ast.operator 
 
 @record(frozen=True)
 class Cover:
-    """How many of the last dimensions a mask leaves out, and how far it is proved to fit."""
+    """How many of the last dimensions a mask leaves out, and whether it certainly fits, there."""
 
     left: int
     verdict: Verdict
@@ -306,10 +306,11 @@ def cover_of(site: Site, mask: ast.expr, owner: ast.expr) -> Cover | None:
 
     Where the mask does not fit, indexing by it raises; `torch.where` spreads a single element.
     """
+    place = judge_chosen(site, [mask], [owner])
     if same_shape(site, mask, owner):
-        return Cover(0, PROVED)
+        return Cover(0, place)
     if _is_row_each(site, mask, owner):
-        return Cover(1, PROVED)
+        return Cover(1, place)
     found, tensor = certain_tensor(site, mask), certain_tensor(site, owner)
     if found is None or tensor is None or not found.rank or tensor.rank is None:
         return None
@@ -318,7 +319,7 @@ def cover_of(site: Site, mask: ast.expr, owner: ast.expr) -> Cover | None:
         f"if `{site.text(mask)}` does not fit `{site.text(owner)}`, the error differs, and a "
         "dimension of size 1 in it is broadcast"
     )
-    return Cover(left, Changes(what)) if left >= 0 else None
+    return Cover(left, combine([Changes(what), place])) if left >= 0 else None
 
 
 def _is_row_each(site: Site, node: ast.expr, owner: ast.expr) -> bool:

@@ -27,6 +27,7 @@ from ..facts.purity import ORDER, cannot_raise, compares, is_ordering, is_pure
 from ..judge.certainty import is_certainly_tensor
 from ..judge.declared import takes_numbers
 from ..judge.exactness import COMPLEX, exact_comparison
+from ..judge.same_device import are_together
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .opposites import certain_opposite
 from .proved import NO_TORCH, repair_as_proved
@@ -286,26 +287,9 @@ class _Test:
             joined = self._joined(tensors[0], first_one)
         else:
             joined = self._combined(test.op, [self._joined(t, first_one) for t in tensors])
-        self._judge_devices(tensors)
-        return " or ".join([*plain, self._negation(joined) if negated else joined.text])
-
-    def _judge_devices(self, tensors: Iterable[ast.expr]) -> None:
-        """Tensors without dimensions may be on two GPUs; what has a tensor in common is on one."""
-        roots = [
-            {
-                ast.dump(part)
-                for part in ast.walk(tensor)
-                if isinstance(part, (ast.Name, ast.Attribute)) and self._is_root(part)
-            }
-            for tensor in tensors
-        ]
-        if not set.intersection(*roots):
+        if not are_together(self.site, tensors):
             self.verdicts.append(_DEVICES)
-
-    def _is_root(self, node: ast.Name | ast.Attribute) -> bool:
-        if not isinstance(self.site.value(node), Tensor):
-            return False
-        return isinstance(node, ast.Name) or not isinstance(self.site.value(node.value), Tensor)
+        return " or ".join([*plain, self._negation(joined) if negated else joined.text])
 
     def _joined(self, node: ast.expr, first: _First) -> _Joined:
         """A test as one tensor without dimensions."""
