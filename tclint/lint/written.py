@@ -51,8 +51,9 @@ def _obstacle(
     if imported is not None:
         fits = meant is None or meant.star or meant.dotted == imported
     elif name in BUILTINS:
-        fits = meant is not None and meant.dotted == f"{BUILTIN}{name}"
-        fits = fits or (not is_called and meant == Meaning() and name in _written(fix))
+        known = None if meant is None else meant.dotted
+        own = meant is not None and known is None and not meant.star
+        fits = known == f"{BUILTIN}{name}" or (own and not is_called and name in _written(fix))
     elif name in site.module.imports:
         fits = meant is not None and (meant.dotted is not None or name in _written(fix))
     else:
