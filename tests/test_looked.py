@@ -16,7 +16,7 @@ from tclint.lint.unmatched import unmatched
 from tclint.report.formats import OutputFormat, render
 from tclint.report.looked import as_json, as_text, looked_line
 from tclint.report.view import View
-from tclint.server.document import Analysis, Document
+from tclint.server.document import Analysis, Document, Reported
 from tclint.server.hover import compiled_at
 from tclint.source.file import SourceFile
 from tests.cli_runs import tclint
@@ -221,3 +221,28 @@ def test_an_editor_tells_what_a_call_compiles(tmp_path: Path) -> None:
         "Compiles `Net.forward`. Reaches `helper`. Called by the loop at train.py:7."
     )
     assert compiled_at(analysis, Position(6, 6)) is None
+
+
+SELECTED = """\
+import torch
+
+
+def select(x: torch.Tensor):
+    return x[x > 0] + 1
+
+
+run = torch.compile(select)
+"""
+
+
+def test_an_editor_says_at_the_call_which_settings_remove_findings(tmp_path: Path) -> None:
+    run = checked(tmp_path, {"select.py": SELECTED})
+    path, file = tmp_path / "select.py", run.results[0].file
+    reported = tuple(Reported(str(n), result) for n, result in enumerate(run.results))
+    document = Document("file:///select.py", path, 1, SELECTED)
+    analysis = Analysis(document, file, Config(tmp_path), reported, looked=run.looked)
+    told = compiled_at(analysis, Position(8, 14))
+    assert told is not None
+    line = "torch._dynamo.config.capture_dynamic_output_shape_ops = True"
+    assert f"`{line}` before this line remove" in told[0]
+    assert "remove 1 finding; " in told[0]

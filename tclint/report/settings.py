@@ -9,10 +9,10 @@ from tclint.diagnostics import Applicability
 from tclint.report.view import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tclint.diagnostics import ChainLink, Remedy
-    from tclint.lint.engine import Run
+    from tclint.lint.engine import Result, Run
     from tclint.report.view import View
 
 _MOST_PLACES = 3
@@ -25,17 +25,28 @@ def settings_lines(run: Run, view: View) -> Iterator[str]:
     removes needs no setting.
     """
     by_places: dict[tuple[ChainLink, ...], list[Remedy]] = {}
-    for result in run.results:
-        safe = result.diagnostic.fixable is Applicability.SAFE
-        for remedy in () if safe else result.diagnostic.remedies:
-            by_places.setdefault(remedy.places, []).append(remedy)
+    for remedy in needed(run.results):
+        by_places.setdefault(remedy.places, []).append(remedy)
     for places, found in sorted(by_places.items(), key=lambda item: -len(item[1])):
-        lines = dict.fromkeys(line for remedy in found for line in remedy.lines)
-        risks = dict.fromkeys(remedy.changes for remedy in found if remedy.changes)
-        what = " and ".join(f"`{line}`" for line in lines)
-        does = f"{'remove' if len(lines) > 1 else 'removes'} {count(len(found), 'finding')}"
-        how = " (`tclint fix --remedies settings`)" if places else ""
-        yield "; ".join([f"{what} {_where(places, view)} {does}{how}", *risks]) + "."
+        yield said(
+            found, _where(places, view), " (`tclint fix --remedies settings`)" * bool(places)
+        )
+
+
+def needed(results: Iterable[Result]) -> Iterator[Remedy]:
+    """The settings that remove findings, without those that a safe fix removes."""
+    for result in results:
+        if result.diagnostic.fixable is not Applicability.SAFE:
+            yield from result.diagnostic.remedies
+
+
+def said(found: Sequence[Remedy], where: str, how: str = "") -> str:
+    """One sentence for settings that are written at one place: what they remove and risk."""
+    lines = dict.fromkeys(line for remedy in found for line in remedy.lines)
+    risks = dict.fromkeys(remedy.changes for remedy in found if remedy.changes)
+    what = " and ".join(f"`{line}`" for line in lines)
+    does = f"{'remove' if len(lines) > 1 else 'removes'} {count(len(found), 'finding')}"
+    return "; ".join([f"{what} {where} {does}{how}", *risks]) + "."
 
 
 def _where(places: tuple[ChainLink, ...], view: View) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import Position, Span
 from tclint.lint.links import graph_break_page
 from tclint.lint.looked import RegionSeen
+from tclint.report.settings import needed, said
 from tclint.report.told import told
 from tclint.semantics.readable import readable
 from tclint.server.document import Analysis, Reported
@@ -41,14 +42,17 @@ def code_at(file: SourceFile, place: Position) -> tuple[str, Span] | None:
 
 
 def compiled_at(analysis: Analysis, place: Position) -> tuple[str, Span] | None:
-    """Markdown for what a call of `torch.compile` compiles, where the place is on its name."""
+    """Markdown for what a call of `torch.compile` compiles, where the place is on its name.
+
+    With the settings to turn on before it that remove findings of this document.
+    """
     lines = analysis.file.lines
     line = lines[place.row - 1] if place.row <= len(lines) else ""
     for match in _COMPILE.finditer(line):
         start, end = match.start() + 1, match.end() + 1
         regions = analysis.compiled_on(place.row) if start <= place.column <= end else ()
         if regions:
-            text = "\n\n".join(map(_region, regions))
+            text = "\n\n".join([*map(_region, regions), *_settings(analysis, place.row)])
             return text, Span(Position(place.row, start), Position(place.row, end))
     return None
 
@@ -60,6 +64,18 @@ def _region(region: RegionSeen) -> str:
     loops = ", ".join(f"{Path(loop.filename).name}:{loop.row}" for loop in region.loops)
     calls = f" Called by the loop at {loops}." if loops else ""
     return f"Compiles `{region.root.function}`.{others}{calls}"
+
+
+def _settings(analysis: Analysis, row: int) -> Iterator[str]:
+    """The settings to turn on before a row, which compiles what findings are in."""
+    here = (str(analysis.document.path), row)
+    found = [
+        remedy
+        for remedy in needed(reported.result for reported in analysis.reported)
+        if any((place.filename, place.row) == here for place in remedy.places)
+    ]
+    if found:
+        yield said(found, "before this line")
 
 
 def value_text(known: Explained) -> str:
