@@ -94,6 +94,9 @@ VARYING = {
     "a loss": "if x.pow(2).mean() > 9:\n    return x.flatten()\nreturn x",
     "what a helper computes": "return halved(x, (x > 0).sum())",
     "one of two": "n = counts.long()[0]\nif x.dim() > 1:\n    n = (x > 0).sum()\nreturn x[:n]",
+    "what is bound twice": "n = counts[0]\nif x.dim() > 7:\n    n = counts[1]\nreturn x[:n]",
+    "an element of floats": "if x.float()[0, 0] > 0:\n    return x + 1\nreturn x.flatten()",
+    "an attribute of what is passed": "return x[: counts.batch.longest]",
     "an index that varies": "return x[: counts.long()[x[0].argmax()]]",
 }
 """What is another number at each call."""
@@ -194,6 +197,36 @@ def test_what_varies_by_its_nature_has_no_hatch(what: str, tmp_path: Path) -> No
     assert opened(code, tmp_path) == code
 
 
+KEPT = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("size", torch.tensor(2))
+
+    def forward(self, x: torch.Tensor):
+        y = x[: self.size]
+        WRITE
+        return y * 2
+
+
+run = torch.compile(Net())
+"""
+WRITES = [
+    "self.size.add_(1)", "self.size = (x > 0).sum()", "self.size[...] = x.argmax()",
+    "self.size += 1", "self.size.data.copy_(x.argmax())", "torch.add(x, 1, out=self.size)",
+    "setattr(self, 'size', x.argmax())",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_what_a_module_writes_in_its_calls_has_no_hatch(write: str, tmp_path: Path) -> None:
+    head = "import torch\nfrom torch import nn\n\n\n"
+    code = head + KEPT.replace("WRITE", write)
+    assert "first_item(self.size)" not in opened(code, tmp_path)
+    kept = head + KEPT.replace("        WRITE\n", "")
+    assert "first_item(self.size)" in opened(kept, tmp_path)
+
+
 TRAINED = """\
 @torch.compile
 def train_step(model, optimizer, x: torch.Tensor, counts: torch.Tensor):
@@ -244,7 +277,13 @@ program = torch.export.export(Net(), (torch.ones(2), torch.tensor([1])))
 """
 
 
-@pytest.mark.parametrize("code", [TRAINED, LOOPED, GRADIENT, EXPORTED])
+EXPORTED_TOO = EXPORTED.replace("torch.export.export(", "export.export(")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [TRAINED, LOOPED, GRADIENT, EXPORTED, f"from torch import export\n\n\n{EXPORTED_TOO}"],
+)
 def test_no_hatch_is_opened_in_training_in_gradients_and_for_an_export(
     code: str, tmp_path: Path
 ) -> None:

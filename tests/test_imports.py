@@ -125,7 +125,6 @@ APART: Mapping[str, str] = {
     "lib.rewrite.grouped_rows": "where a list goes and how it is used there, on 290 lines",
     "lib.facts.call_constants": "which numbers follow from a call, a question of its own",
     "lib.facts.handed_out": "what code does with a tensor that it reads, a question of its own",
-    "lib.facts.scalar_writes": "who writes an attribute of a module, a question of its own",
     "lib.judge.scalar_expressions": "what expressions are, on 300 lines; statements have 180",
     "lib.judge.scalar_flow": "which methods may compute with numbers, on 180 lines",
     "lib.rewrite.selected_update": "a loop's way without a step, longer than its rule",

@@ -16,8 +16,9 @@ def may_open(site: Site) -> bool:
     That is in a training step, in the backward pass of an autograd function, and in a file whose
     models are exported.
     """
-    text = site.module.file.text
-    if _EXPORT in text or _is_backward(site):
+    text, imports = site.module.file.text, site.module.imports.values()
+    exports = _EXPORT in text or any(name.startswith(_EXPORT) for name in imports)
+    if exports or _is_backward(site):
         return False
     return not may_train(text) or not _trains(site)
 

@@ -7,9 +7,11 @@ from typing import Final
 
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Static, SymInt, Tensor
 
 from .known import is_parameter
+from .scalar_writes import family_of, writes
 
 _KEEPING: Final = frozenset(
     "item tolist int long short bool to cpu detach clone contiguous view reshape flatten squeeze "
@@ -27,7 +29,7 @@ def follows_from_call(site: Site, node: ast.expr, depth: int = _DEEPEST) -> bool
     tokens an expert gets.
     """
     kinds = [*options(site.value(node))]
-    if any(isinstance(kind, Tensor) and kind.random for kind in kinds):
+    if any(isinstance(kind, Tensor) and (kind.random or _is_of_floats(kind)) for kind in kinds):
         return False
     if kinds and all(isinstance(kind, (Static, SymInt)) for kind in kinds):
         return True
@@ -38,8 +40,8 @@ def _follows(site: Site, node: ast.expr, depth: int) -> bool:
     match node:
         case ast.Name(id=name):
             return _is_given(site, name, depth)
-        case ast.Attribute(value=owner):
-            return isinstance(owner, ast.Name) or follows_from_call(site, owner, depth)
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return _is_left_alone(site, name)
         case ast.Subscript(value=owner, slice=index):
             return follows_from_call(site, owner, depth) and _is_fixed(site, index)
         case ast.Call(func=ast.Attribute(value=owner, attr=name), args=args) if name in _KEEPING:
@@ -65,13 +67,28 @@ def _is_given(site: Site, name: str, depth: int) -> bool:
     if is_parameter(site, name):
         passed = site.given(name)
         return not stores and all(follows_from_call(at, one, depth) for at, one in passed)
-    bindings = [site.parent(store) for store in stores]
-    return bool(bindings) and all(
-        isinstance(one, (ast.Assign, ast.NamedExpr))
-        and not isinstance(one.value, ast.Starred)
-        and follows_from_call(site, one.value, depth)
-        for one in bindings
+    match [site.parent(store) for store in stores]:
+        case [ast.Assign(value=value) | ast.NamedExpr(value=value)]:
+            return follows_from_call(site, value, depth)
+    return False
+
+
+def _is_left_alone(site: Site, name: str) -> bool:
+    """True for an attribute that no method but ``__init__`` writes, or changes in place."""
+    if site.cls is None:
+        return False
+    methods = (
+        method
+        for cls in family_of(site.cls)
+        for method in cls.body
+        if isinstance(method, ast.FunctionDef) and method.name != "__init__"
     )
+    return not any(writes(node, name) for method in methods for node in nodes(method))
+
+
+def _is_of_floats(tensor: Tensor) -> bool:
+    """True for what is measured rather than counted."""
+    return tensor.dtype is not None and tensor.dtype.category in ("float", "complex")
 
 
 def _is_fixed(site: Site, index: ast.expr) -> bool:

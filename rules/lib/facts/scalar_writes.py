@@ -22,7 +22,7 @@ def why_written(cls: ClassInfo, kept: Kept, name: str) -> str:
     made = kept.attributes[name]
     family, own = family_of(cls), set(nodes(made.statement))
     for scope, node in with_scopes(cls.module.tree):
-        if not _writes(node, name) or node in own:
+        if not writes(node, name) or node in own:
             continue
         of_others = isinstance(scope, ast.ClassDef) and scope not in family
         if of_others and _owner(node) == "self":
@@ -57,7 +57,7 @@ def with_scopes(tree: ast.Module) -> Iterator[tuple[ast.AST, ast.AST]]:
         pending += [(inner, child) for child in ast.iter_child_nodes(node)]
 
 
-def _writes(node: ast.AST, name: str) -> bool:
+def writes(node: ast.AST, name: str) -> bool:
     """True for what stores to an attribute of that name, or changes the tensor there in place."""
     match node:
         case ast.Attribute(value=value, attr=attr, ctx=ast.Store() | ast.Del()):
@@ -65,7 +65,9 @@ def _writes(node: ast.AST, name: str) -> bool:
         case ast.Subscript(value=value, slice=key, ctx=ast.Store() | ast.Del()):
             named = isinstance(key, ast.Constant) and key.value == name
             return _is_attribute(value, name) or (named and last_name(value) in _TABLES)
-        case ast.Call(func=function, args=args):
+        case ast.Call(func=function, args=args, keywords=keywords):
+            if any(one.arg == "out" and _is_attribute(one.value, name) for one in keywords):
+                return True
             called = last_name(function)
             if called in _BY_NAME:
                 return any(isinstance(arg, ast.Constant) and arg.value == name for arg in args)
