@@ -247,3 +247,14 @@ def test_a_setting_that_may_be_no_integer_is_named(tmp_path: Path) -> None:
     before = HEAD + NET.replace(": int = 2", "") + "        return x[: t[0]]\n"
     assert fixed(before, tmp_path) == before
     assert "t = [self.size]" in fixed(before, tmp_path, unsafe=True)
+
+
+@pytest.mark.parametrize(
+    "device", ["y.device", "'cuda'", "torch.device('cuda')", "self.device", "y"]
+)
+def test_a_device_that_may_not_be_there_is_still_asked_for(device: str, tmp_path: Path) -> None:
+    head = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, y, self):\n"
+    before = f"{head}    for k in range(torch.tensor(3, device={device})):\n        x = x + k\n"
+    before += "    return x\n"
+    assert f"3, device={device})" in fixed(before, tmp_path)
+    assert "range(3)" in fixed(before, tmp_path, unsafe=True)

@@ -113,6 +113,16 @@ def test_a_program_that_ends_its_process_tells_nothing_and_counts_as_such() -> N
     assert "of these without an answer        1" in [*heard.lines(1)]
 
 
+def test_what_safe_does_not_cover_is_no_difference() -> None:
+    summed = KEEPS.format("n = x[0].item(); y = x * n; return y.sum()")
+    assert _held(summed, KEEPS.format("y = x * x[0].detach().clone(); return y.sum()")) == []
+    found = KEEPS.format("y = x[:1].expand(4) * 1; z = x[:1].expand(4); z += 1; return y")
+    fixed = KEEPS.format("y = x[:1].expand(4) * 1; return y")
+    assert _held(found, fixed) == []
+    zero = KEEPS.format("return x * (-0.0 if x.requires_grad else 1)")
+    assert _held(zero, KEEPS.format("return x * (0.0 if x.requires_grad else 1)")) != []
+
+
 def test_what_only_compiled_code_does_is_compared_too() -> None:
     wrong = "if torch.compiler.is_compiling():\n        return x + 2\n    return x + 1"
     assert _held(KEEPS.format("return x + 1"), KEEPS.format(wrong)) != []

@@ -33,10 +33,11 @@ ways:
 After a safe fix all of these agree bit for bit: results with their types, dtypes, devices and
 shared memory, what arguments hold afterwards, gradients, exceptions with their text and moment,
 output and files, state, signatures, globals and the random generators. Unsafe fixes may differ as
-they say, but may not crash on ordinary tensors. Only torch's own messages about reads, about old
-names and about arguments that it refuses may differ, numpy's warnings of overflow, and calls that
-fail before the fix because TorchScript does not take them. A use in which the program found
-differs from one run to the next says nothing, and is counted apart.
+they say, but may not crash on ordinary tensors of one device. Only what [safe does not
+cover](fixing.md#what-safe-does-not-cover) may differ, torch's own messages about reads and about
+arguments that it refuses, and calls that fail before the fix because TorchScript does not take
+them. A use in which the program found differs from one run to the next says nothing, and is
+counted apart.
 """
 
 

@@ -23,6 +23,7 @@ from tclint.torch_facts.numbers import numbers_of
 from ..facts.integers import is_surely_integer
 from ..facts.known import is_parameter
 from ..facts.parameters import parameter_of
+from ..judge.certainty import is_certainly_tensor
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .proved import repair_as_proved
 
@@ -69,7 +70,7 @@ def keep_numbers(site: Site, source: ast.expr) -> Repair | Decline | None:
     for made in found:
         uses = _Uses(made, [], [])
         _follow(uses, made.site, made.call, site, whole=made.listed)
-        verdicts += [*uses.verdicts, *_integers(made)]
+        verdicts += [*uses.verdicts, *_integers(made), _without_device(made)]
         rewrites += [one for one in uses.rewrites if one not in rewrites]
         rewrites.append(Replace(made.call, "$numbers", {"numbers": made.call.args[0]}))
     return repair_as_proved(combine(verdicts), _MESSAGE, tuple(rewrites))
@@ -146,6 +147,17 @@ def _integers(made: _Made) -> list[Verdict]:
         Changes(f"`{site.text(one)}` has to be an integer: the tensor truncated a float")
         for one in unsure
     ]
+
+
+def _without_device(made: _Made) -> Verdict:
+    """What the tensor's device was asked of may be no tensor, and a named device not there."""
+    device = next((k.value for k in made.call.keywords if k.arg == "device"), None)
+    match device:
+        case None:
+            return PROVED
+        case ast.Attribute(value=owner, attr="device") if is_certainly_tensor(made.site, owner):
+            return PROVED
+    return Changes(f"`{made.site.text(device)}` is evaluated no more, which may raise")
 
 
 def _follow(uses: _Uses, site: Site, node: ast.expr, reader: Site, *, whole: bool) -> None:
