@@ -32,7 +32,7 @@ from ..lib.rewrite.empty_selection import ask_in_eager
 from ..lib.rewrite.masked_call import call_for_all
 from ..lib.rewrite.masked_loss import loss_of_all
 from ..lib.rewrite.masked_rows import store_rows_later
-from ..lib.rewrite.masked_store import cover_of, fill_where, store_where
+from ..lib.rewrite.masked_store import cover_of, fill_where, judge_store_around, store_where
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.selected_rows import compute_all_rows
 from ..lib.rewrite.tensor_operator import tensor_operator
@@ -188,6 +188,9 @@ def _reduce(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline | None:
     tensor, by = certain_tensor(site, data), certain_tensor(site, mask)
     if tensor is None or by is None or not is_boolean(by):
         return None
+    around = judge_store_around(site, lambda one: _is_reduced(site, one))
+    if isinstance(around, Refused):
+        return Decline(around.why)
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
     is_call = isinstance(node, ast.Call)
     verdicts = [_judge_shape(site, data, mask, alone=is_call and name != "mean")]
@@ -222,6 +225,13 @@ def _reduction(site: Site, node: ast.expr | ast.stmt) -> ast.Call | None:
             torch = site.dotted(function) == f"torch.{name}" and given is node
             return call if torch and name in _NEUTRAL else None
     return None
+
+
+def _is_reduced(site: Site, node: ast.AST) -> bool:
+    """True for ``x[m].sum()`` and ``torch.sum(x[m])``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    return any(_reduction(site, one) is node for one in (node.func.value, *node.args))
 
 
 def _judge_shape(site: Site, data: ast.expr, mask: ast.expr, *, alone: bool) -> Verdict:

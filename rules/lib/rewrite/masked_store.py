@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field
 from textwrap import indent
 from typing import Final
@@ -24,7 +24,7 @@ from ..facts.shapes import same_dtype, same_shape
 from ..judge.aliases import is_let_go, is_own_result
 from ..judge.arms import judge_arm, keeps
 from ..judge.certainty import is_certainly_tensor
-from ..judge.row_by_row import judge_rows
+from ..judge.row_by_row import HOST, judge_rows
 from ..judge.same_device import judge_chosen
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
@@ -48,6 +48,7 @@ _ALL: Final = (
 )
 _PLACES: Final = "the fix assumes that `{0}` has one element for each row of `{1}`"
 _LEAVES_OUT: Final = "the fix assumes that `{}` leaves out the last dimension of `{}`"
+_SAVES_NOTHING: Final = frozenset("all any argmax argmin count_nonzero mean sum where".split())
 _INTEGERS: Final = frozenset({"int8", "int16", "int32", "int64", "uint8"})
 _REDUCTIONS: Final = frozenset("all amax amin any argmax argmin mean prod sum".split())
 _NUMBERS: Final = ("bool", "float", "int")
@@ -120,10 +121,7 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
     if spelled is None:
         return NO_TORCH
     reads = _Reads(ast.dump(target.slice))
-    joined = value
-    if operator is not None:
-        read_first = ast.Subscript(target.value, target.slice, ast.Load())
-        joined = ast.copy_location(ast.BinOp(read_first, operator, value), statement)
+    joined = value if operator is None else _joined(statement, target, operator, value)
     whole = reads.unmasked(joined)
     if not reads.found:
         return None
@@ -174,6 +172,31 @@ def _judge_fill(site: Site, owner: ast.expr, value: ast.expr) -> Verdict:
     if simple or (small and _is_float(site, owner)):
         return PROVED
     return Changes(f"it raises if the dtype of `{site.text(owner)}` cannot hold {site.text(value)}")
+
+
+def judge_store_around(site: Site, is_reduced: Callable[[ast.AST], bool]) -> Verdict:
+    """Judge that a store by a mask can follow, once what it reduces is reduced otherwise."""
+    stored = _stored(site.statement)
+    if stored is None:
+        return PROVED
+    target, value, operator = stored
+    reads = _Reads(ast.dump(target.slice))
+    cover = cover_of(site, target.slice, target.value)
+    left = cover.left if cover is not None else 0
+
+    def read(node: ast.AST) -> int | None:
+        return HOST if is_reduced(node) else _rank(site, node, target, reads, left)
+
+    whole = value if operator is None else _joined(site.statement, target, operator, value)
+    return judge_rows(site, whole, read, left)
+
+
+def _joined(
+    statement: ast.stmt, target: ast.Subscript, operator: ast.operator, value: ast.expr
+) -> ast.expr:
+    """What ``y[m] += w`` stores."""
+    first = ast.Subscript(target.value, target.slice, ast.Load())
+    return ast.copy_location(ast.BinOp(first, operator, value), statement)
 
 
 def _judge_rows(
@@ -254,18 +277,21 @@ def _store_rows(site: Site, given: _Given) -> Repair | None:
     return repair if isinstance(repair, Repair) else None
 
 
-def _is_saved(site: Site, node: ast.expr, name: str) -> bool:
-    """True where autograd may save the tensor ``name`` itself, other than for sums and scaling."""
+def _is_saved(site: Site, node: ast.expr, name: str, *, is_factor: bool = False) -> bool:
+    """True where autograd may save the tensor ``name`` itself for the gradient of ``node``."""
     match node:
         case ast.Name() | ast.Attribute():
-            return False
+            return is_factor and ast.unparse(node) == name
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return _is_saved(site, operand, name)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
             return _is_saved(site, left, name) or _is_saved(site, right, name)
         case ast.BinOp(left=left, op=ast.Mult() | ast.Div(), right=right):
-            if _is_number(site, right):
-                return _is_saved(site, left, name)
+            scaled = _is_number(site, right)
+            saved = _is_saved(site, left, name, is_factor=not scaled)
+            return saved or _is_saved(site, right, name, is_factor=True)
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _SAVES_NOTHING:
+            return any(_is_saved(site, one, name) for one in (owner, *node.args))
     return any(isinstance(part, ast.expr) and ast.unparse(part) == name for part in ast.walk(node))
 
 
