@@ -61,7 +61,7 @@ import torch
 
 def step(x: torch.Tensor) -> torch.Tensor:
     n = x.max().item()
-    return x[:3] / n + x[x > 0].prod()
+    return x[:3] * n + x[x > 0].prod()
 """
 TRAIN = """\
 import torch
@@ -212,3 +212,21 @@ def test_a_report_counts_the_findings_that_go_with_a_setting(tmp_path: Path) -> 
     assert fixes["settings"]["settles"] == 1
     assert "may fail while compiling" in fixes["settings"]["changes"]
     assert "Fixed 2 findings" not in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        (["fix", "--remedies", "hatches", "."], "only `tclint fix --verify --remedies hatches`"),
+        (["fix", "--remedies", "all", "."], "only `tclint fix --verify --remedies hatches`"),
+        (["fix", "--vary", "x: 3x8", "."], "--vary needs --verify"),
+        (["run", "--prove", "--remedies", "hatches", "--", "true"], "write `--remedies settings`"),
+        (["run", "--prove", "--remedies", "all", "--", "true"], "write `--remedies settings`"),
+    ],
+)
+def test_no_other_command_opens_hatches(typed: list[str], told: str, tmp_path: Path) -> None:
+    (tmp_path / "step.py").write_text(STEP)
+    done = tclint(*typed, cwd=tmp_path)
+    assert done.returncode == 2
+    assert told in " ".join(done.stderr.replace("│", " ").split())
+    assert (tmp_path / "step.py").read_text() == STEP

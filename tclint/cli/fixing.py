@@ -230,7 +230,9 @@ def _report(outcome: Outcome, view: View, how: FixOptions) -> str:
     report = as_text.render(outcome, view) + render(OutputFormat.FULL, outcome.remaining, view)
     if how.quiet:
         return report
-    lines = (summary(outcome.remaining), *settings_lines(outcome.remaining, view))
+    hatches = sum(one.fix.hatch for one in outcome.kept)
+    told = summary(outcome.remaining, hatches=hatches)
+    lines = (told, *settings_lines(outcome.remaining, view))
     return report + "".join(f"{folded(line, 0, view)}\n" for line in lines)
 
 
