@@ -165,5 +165,5 @@ def test_what_is_no_notebook_stops_no_other_fix(project: Path) -> None:
     assert "model.ipynb:1:2: not a notebook" in done.stderr
     assert (project / "model.ipynb").read_text() == "{"
     both = tclint("fix", "model.ipynb", "net.py", cwd=project)
-    assert both.returncode == 1
+    assert both.returncode == 2
     assert (project / "net.py").read_text() == FIXED
