@@ -18,6 +18,7 @@ from tclint.lint.rewrite import Insert, Repair, Replace
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.interpreter.run import interpret
 from tests.before_and_after import fixed, outcome
+from tests.samples import one_in
 
 PROGRAM = """
 import torch
@@ -232,7 +233,7 @@ def program(name: str) -> dict[str, str]:
     return {"program.py": PROGRAM % RATES[name]}
 
 
-@pytest.mark.parametrize("name", RATES)
+@pytest.mark.parametrize("name", one_in(3, RATES))
 @pytest.mark.parametrize("unsafe", [False, True], ids=["safe", "unsafe"])
 def test_a_rate_is_read_as_often(name: str, unsafe: bool, tmp_path: Path) -> None:
     files = program(name)
@@ -343,7 +344,7 @@ READS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("asked", READS)
+@pytest.mark.parametrize("asked", one_in(4, READS))
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_what_a_template_repeats_is_counted(name: str, asked: str, tmp_path: Path) -> None:
     path = tmp_path / "program.py"

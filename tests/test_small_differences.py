@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("torch", reason="the programs run before and after their fixes")
 
 from tests.before_and_after import fixed, outcome
+from tests.samples import one_in
 
 UNUSED = """
 import torch
@@ -99,7 +100,7 @@ FITS = {
 }
 
 
-@pytest.mark.parametrize("body", OVERFLOWS)
+@pytest.mark.parametrize("body", one_in(3, OVERFLOWS))
 def test_what_overflows_in_numpy_stays_numpy_s(body: str, tmp_path: Path) -> None:
     files = {"program.py": COUNTED.format(body=OVERFLOWS[body])}
     after = fixed(tmp_path, files)
@@ -135,7 +136,7 @@ TESTS = (
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "float16", "bfloat16", "float64", "int8", "bool"])
-@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("test", one_in(3, TESTS))
 def test_an_assert_on_a_number_holds_for_the_same_dtypes(
     test: str, dtype: str, tmp_path: Path
 ) -> None:
