@@ -71,7 +71,18 @@ _APART = {
         + _N
         + "    return scaled(x.float(), y.float(), n)"
     ),
+    "selected by another": (
+        _TWO + "    return y.float() * y.float().masked_select(x > 0).sum().item()"
+    ),
+    "indexed by another": _TWO + "    return y.float() * y.float()[x.long()].sum().item()",
+    "computed with another": _TWO + "    return x.float() * (x.float() * y.float()).sum().item()",
     "a count": _TWO + "    return y.float() * int((x > 0).sum())",
+    "made where it is, of another class": _TWO
+    + _N
+    + "    return torch.ones(3, device=x.device) * n",
+    "moved to one place, of another class": (
+        _TWO + "    n = x.to(y.device).float().max().item()\n    return y.float() * n"
+    ),
     "two of a call": (
         "def two(x):\n    return x.float(), x.float().cpu()\n\n" + _TWO + "    a, b = two(x)\n"
         "    return a * b.max().item()"
@@ -126,13 +137,9 @@ _TOGETHER = {
     "with another": _TWO + _N + "    return (x.float() * y.float()) * n",
     "a product of matrices": _TWO + _N + "    return (y @ x).float() * n",
     "made like it": _TWO + _N + "    return torch.zeros_like(x.float()) + n",
-    "made where it is": _TWO + _N + "    return torch.ones(3, device=x.device) * n",
     "made by it": _TWO + _N + "    return torch.where(x > 0, x.float(), n)",
     "moved before": (
         _TWO + "    x = x.to(device).float()\n    n = x.max().item()\n    return x.abs() * n"
-    ),
-    "moved to one place": (
-        _TWO + "    n = x.to(y.device).float().max().item()\n    return y.float() * n"
     ),
     "bound on some ways": (
         _TWO + "    if flag:\n        x = x.cpu()\n" + _N + "    return x.float() * n"

@@ -1,12 +1,13 @@
 """Which device a tensor is on: that of the parameter, attribute or call that it comes from.
 
-Nothing says on which device an argument is. But what torch computes from one tensor is where that
-tensor is, and so two values of one origin are on one device, whatever device it is.
+Nothing says on which device an argument is, nor whether it is of a subclass of Tensor. But what
+torch computes from one tensor alone is where that tensor is, and of its class: so two values of one
+origin are, whatever that is.
 
-What several tensors give is on a GPU if one of them is: a tensor with dimensions is then on the
-same one, and only a tensor without any may be on the CPU. So the result of `x * w` certainly is
-where `x` is if `x` has dimensions; and if `x` has none, the result may be elsewhere, but then `x`
-is on the CPU, and numbers from there meet tensors of any device.
+What several tensors give is on a GPU if one of them is, and of a subclass if one of them is: a
+tensor with dimensions is then on the same one, and only a tensor without any may be on the CPU. So
+a number of `x` may meet `x * w`: that is where `x` is if `x` has dimensions; and if `x` has none,
+it may be elsewhere, but then `x` is on the CPU, and numbers from there meet tensors of any device.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ Origin = tuple[Binder | ast.expr | str, str]
 """A node of the program, and what of it: a name, the path of an attribute; or a device by name."""
 Origins = frozenset[Origin]
 _NOWHERE: Final[Origins] = frozenset()
-_MOVES: Final = frozenset({"to", "type", "type_as"})
-_TO: Final = frozenset({"cpu", "cuda"})
+_PLACES: Final = frozenset({"cpu", "cuda"})
+_MOVES: Final = _PLACES | {"to", "type", "type_as"}
 _ELSEWHERE: Final = frozenset({"pin_memory", "to_mkldnn", "xpu"})
-_ALIKE: Final = (VIEW_ATTRIBUTES | {"grad", "values", "device"}) - {"dtype"}
+_ALIKE: Final = VIEW_ATTRIBUTES | {"grad"}
 _ELEMENTWISE: Final = frozenset(
     "add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow "
     "float_power atan2 maximum minimum max min fmax fmin eq ne lt le gt ge greater less "
@@ -118,10 +119,9 @@ class Devices:
                 return self._at(owner, met, steps)
             case ast.Attribute():
                 return self._attribute(node)
-            case ast.Subscript(value=owner) if self._holds(owner, steps):
-                return self._at(owner, met, steps)
-            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
-                return self._at(left, met, steps) | self._at(right, met, steps)
+            case ast.Subscript(value=owner, slice=index) if self._holds(owner, steps):
+                places = index.elts if isinstance(index, ast.Tuple) else [index]
+                return self._joint([owner] if met else [owner, *places], met, steps)
             case ast.BinOp(left=left, right=right):
                 return self._joint([left, right], met, steps)
             case ast.Compare(left=left, comparators=others):
@@ -182,22 +182,14 @@ class Devices:
         return frozenset({(binder, ast.unparse(node))}) if isinstance(binder, ast.arg) else _NOWHERE
 
     def _joint(self, operands: Iterable[ast.expr], met: bool, steps: int) -> Origins:
-        """Where operands that meet give their result."""
+        """The origins that all operands have, or any where the result is only ``met``."""
         values = [(one, [*options(self._site.value(one))]) for one in operands]
         tensors = [one for one, kinds in values if any(isinstance(k, Tensor) for k in kinds)]
         numbers = [one for one, kinds in values if any(isinstance(k, DataScalar) for k in kinds)]
-        parts = tensors or numbers
-        if not met:
-            sized = [one for one in parts if self._has_dimensions(one)]
-            if not sized:
-                found = [self._at(one, met, steps) for one in parts]
-                return frozenset.intersection(*found) if found else _NOWHERE
-            parts = sized
-        return _NOWHERE.union(*(self._at(one, met, steps) for one in parts))
-
-    def _has_dimensions(self, node: ast.expr) -> bool:
-        tensor = certain_tensor(self._site, node)
-        return tensor is not None and bool(tensor.rank)
+        found = [self._at(one, met, steps) for one in tensors or numbers]
+        if met or not found:
+            return _NOWHERE.union(*found)
+        return frozenset.intersection(*found)
 
     def _call(self, call: ast.Call, met: bool, steps: int) -> Origins:
         dotted = self._site.dotted(call.func) or ""
@@ -213,27 +205,27 @@ class Devices:
         return _NOWHERE
 
     def _method(self, call: ast.Call, owner: ast.expr, name: str, met: bool, steps: int) -> Origins:
-        if name in _TO:
-            return frozenset({(name, "")}) if not call.args + call.keywords else _NOWHERE
         if name in _MOVES:
             return self._moved(call, owner, name, met, steps)
-        place = _keyword(call, "device")
-        if place is not None:
-            return self._place(place, steps)
-        if name in _ELEMENTWISE and not call.keywords:
-            return self._joint([owner, *call.args], met, steps)
         same = name == "item" or _gives_tensors(torch_facts.method_returns(name))
-        return self._at(owner, met, steps) if same and name not in _ELSEWHERE else _NOWHERE
+        if not same or name in _ELSEWHERE or _names_device(call):
+            return _NOWHERE
+        alone = met and name not in _ELEMENTWISE
+        return self._joint([owner] if alone else [owner, *_given(call)], met, steps)
 
     def _moved(self, call: ast.Call, owner: ast.expr, name: str, met: bool, steps: int) -> Origins:
         """``x.to(...)``: where the tensor was, unless an argument names a place."""
         named = [one.value for one in call.keywords if one.arg not in _NO_PLACE]
         given = [*call.args[:1], *named]
-        if len(given) > 1:
+        here = self._at(owner, met, steps)
+        if name in _PLACES and not given:
+            return frozenset((root, f"{what}.{name}") for root, what in here)
+        if not given or (len(given) == 1 and self._is_dtype(given[0])):
+            return here
+        place = given[0].value if isinstance(given[0], ast.Constant) else None
+        if len(given) > 1 or name not in ("to", "cuda") or not isinstance(place, str | int):
             return _NOWHERE
-        if not given or self._is_dtype(given[0]):
-            return self._at(owner, met, steps)
-        return self._place(given[0], steps) if name != "type" else _NOWHERE
+        return frozenset((root, f"{what}.{place}") for root, what in here)
 
     def _is_dtype(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Attribute) and node.attr == "dtype":
@@ -243,29 +235,32 @@ class Devices:
         kinds = [*options(self._site.value(node))]
         return bool(kinds) and all(getattr(kind, "type", None) == "dtype" for kind in kinds)
 
-    def _place(self, node: ast.expr, steps: int) -> Origins:
-        """What a device that the program names is the device of."""
-        if isinstance(node, ast.Constant):
-            return frozenset({(str(node.value), "")})
-        return self._of(node, False, steps)
-
     def _function(self, call: ast.Call, dotted: str, met: bool, steps: int) -> Origins:
-        place = _keyword(call, "device")
         factory = torch_facts.factory(dotted)
-        if place is not None:
-            return self._place(place, steps)
+        if _names_device(call):
+            return _NOWHERE
         if factory is not None and factory.source in ("size", "range"):
             blocks = [one for one in self._site.ancestors(call) if isinstance(one, ast.With)]
             return frozenset({("default", "")}) if not blocks else _NOWHERE
         if not call.args or (factory is not None and factory.source != "like"):
             return _NOWHERE
-        first = call.args[0]
-        if dotted in JOINING and isinstance(first, (ast.List, ast.Tuple)):
-            return self._joint(first.elts, met, steps)
-        if dotted.removeprefix("torch.") in _ELEMENTWISE:
-            return self._joint(call.args, met, steps)
-        same = _gives_tensors(torch_facts.function_returns(dotted))
-        return self._at(first, met, steps) if same and self._holds(first, steps) else _NOWHERE
+        if not _gives_tensors(torch_facts.function_returns(dotted)):
+            return _NOWHERE
+        elementwise = dotted.removeprefix("torch.") in _ELEMENTWISE or dotted in JOINING
+        given = _given(call)
+        return self._joint(given[:1] if met and not elementwise else given, met, steps)
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    """The arguments of a call, and the members of lists among them."""
+    found: list[ast.expr] = []
+    for one in (*call.args, *(keyword.value for keyword in call.keywords)):
+        found += one.elts if isinstance(one, (ast.List, ast.Tuple)) else [one]
+    return found
+
+
+def _names_device(call: ast.Call) -> bool:
+    return any(one.arg in ("device", None) for one in call.keywords)
 
 
 @once
@@ -282,10 +277,6 @@ def _moves_in_place(site: Site) -> bool:
 
 def _gives_tensors(kinds: str | None) -> bool:
     return kinds is not None and all(kind.startswith("tensor") for kind in kinds.split("|"))
-
-
-def _keyword(call: ast.Call, name: str) -> ast.expr | None:
-    return next((one.value for one in call.keywords if one.arg == name), None)
 
 
 @lru_cache(maxsize=8)  # a file's rules ask one after the other

@@ -1,8 +1,8 @@
 """Does a number that stays where it was read from meet only tensors that are there, too?
 
 A number meets tensors on any device. A 0-d tensor of a GPU meets none of the CPU's, and takes what
-it meets of those without dimensions to the GPU. So what it meets has to come from the same tensor
-as the number, or the fix is unsafe and says so.
+it meets of those without dimensions to the GPU; one of a subclass makes others of that class. So
+what it meets has to come from the same tensor as the number, or the fix is unsafe and says so.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..facts.device_origins import Devices, Origins
 from ..facts.known import certain_tensor
 from .verdict import PROVED, Changes, Verdict, combine
 
-_TOGETHER: Final = "the fix assumes that `{}` is on the device of {}"
+_TOGETHER: Final = "the fix assumes that `{}` has the device and the class of {}"
 
 
 class Whereabouts:
