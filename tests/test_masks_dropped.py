@@ -45,6 +45,11 @@ def counted(t):
     return t * len(t)
 
 
+def another(t, other):
+    t = other
+    return t
+
+
 def raised(t):
     if t.min() < -3:
         raise ValueError("low")
@@ -76,6 +81,7 @@ class Gate(nn.Module):
 
 
 norm, gate, batch_norm = Norm(), Gate(), nn.BatchNorm1d(3)
+table = nn.Embedding(4, 3, max_norm=1.0)
 
 
 @torch.compile
@@ -139,6 +145,8 @@ REFUSED = [
     "y[m] = centred(y[m])",
     "y[m] = hidden(y[m])",
     "y[m] = counted(y[m])",
+    "y[m] = another(y[m], w.reshape(-1)[: m.sum()])",
+    "y[m] = table(y[m].long().clamp(0, 3)).sum(-1)",
     "y[m] = kept(y[m])",
     "y[m] = w.unknown(y[m])",
     "y[m] = KEPT[0](y[m]) if KEPT else centred(y[m])",
@@ -160,6 +168,8 @@ REFUSED_ROWS = [
     "y[m] = y[m] - y[m].norm(-1)",
     "y[m] = y[m] / y[m].var(-1, True)",
     "y[m] = y[m].sum(-1)",
+    "y[m] = y[m].shape[-1] * w.reshape(-1)[: m.sum(), None]",
+    "y[m] = y[m] * y[m].sum(-1, keepdim=bool(KEPT))",
     "y[m] = y[m][0]",
     "y[m] = y[m][:, [2, 0, 1]][0]",
     "y[m] = y[m] * y[m].shape[0]",

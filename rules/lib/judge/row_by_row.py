@@ -46,7 +46,10 @@ _LAYERS: Final = frozenset({"LayerNorm", "Linear", "RMSNorm"})
 """Layers along the last dimension; torch's other ones are pointwise, or rows may meet in them."""
 _ENDS: Final = ("-1", "(-1,)", "[-1]")
 _SETTINGS: Final = frozenset("correction dtype keepdim mode p unbiased value".split())
+_KEPT: Final = {"True": 0, "False": -1}
 _CONVERTS: Final = frozenset({"to", "type"})
+_LAYER_WRITES: Final = frozenset({"inplace", "max_norm", "scale_grad_by_freq"})
+"""Settings of layers that write to their rows, or to the weights that the rows ask for."""
 _RANDOM: Final = frozenset({"alpha_dropout", "dropout", "feature_alpha_dropout"})
 _ASKS: Final = frozenset("all amax amin any max min".split())
 _DEEPEST: Final = 3
@@ -79,11 +82,9 @@ def judge_rows(site: Site, node: ast.expr, read: Read, rank: int) -> Verdict:
     """
     rows = RowByRow(site, read)
     try:
-        found = rows.rank(node)
+        rows.fits(node, rank)
     except RowsMeetError as error:
         return Refused(str(error))
-    if found not in (rank, HOST):
-        return Refused(_MEETS.format(site.text(node)))
     return rows.verdict
 
 
@@ -294,11 +295,18 @@ class RowByRow:
             raise self._meets(node)
         rank = found.pop()
         for one in parts:
-            if self.rank(one) == HOST:
-                self._fits(one, rank)
+            self.fits(one, rank)
         return rank
 
-    def _fits(self, node: ast.expr, rank: int) -> None:
+    def fits(self, node: ast.expr, rank: int) -> None:
+        """Check that a part has ``rank`` dimensions in a row, or is the same for all rows."""
+        found = self.rank(node)
+        if found == HOST:
+            self._spreads(node, rank)
+        elif found != rank:
+            raise self._meets(node)
+
+    def _spreads(self, node: ast.expr, rank: int) -> None:
         """What is no row is a number, or a tensor that fits each row; others may hold rows."""
         if not is_pure(self._site, node) and not self._trusting:
             raise RowsMeetError(_DOES_MORE.format(self._text(node)))
@@ -430,7 +438,7 @@ class RowByRow:
         if name in _ALONG:
             return 0
         if name in section("along_dim") and method_returns(name) == "tensor":
-            return 0 if _keeps(told) else -1
+            return _KEPT.get(ast.unparse(told["keepdim"]) if "keepdim" in told else "False")
         return None
 
     def _is_width(self, size: ast.expr) -> bool:
@@ -453,7 +461,8 @@ class RowByRow:
     def _layer(self, call: ast.Call, layer: Object) -> int:
         """A module of torch."""
         made, name = layer.site, canonical(layer.name)
-        if isinstance(made, ast.Call) and any(one.arg == "inplace" for one in made.keywords):
+        settings = {one.arg for one in made.keywords} if isinstance(made, ast.Call) else set()
+        if not settings.isdisjoint(_LAYER_WRITES):
             raise RowsMeetError(_WRITTEN.format(self._text(call.func)))
         rank = self.rank(call.args[0]) if len(call.args) == 1 and not call.keywords else HOST
         last = name.rpartition(".")[2]
@@ -570,13 +579,6 @@ def _tells_last(name: str, rest: Sequence[ast.expr], told: Mapping[str | None, a
     if dim is not None:
         return _is_last(dim) and len(rest) <= powers
     return len(rest) == powers + 1 and _is_last(rest[-1])
-
-
-def _keeps(told: Mapping[str | None, ast.expr]) -> bool:
-    match told.get("keepdim"):
-        case ast.Constant(value=True):
-            return True
-    return False
 
 
 def _is_place(node: ast.expr) -> bool:

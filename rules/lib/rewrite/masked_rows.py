@@ -151,13 +151,12 @@ def _judge_rows(site: Site, rows: _Rows, given: int | None, stored: int | None) 
         try:
             for step in rows.steps:
                 steps.follow(step)
-            found = steps.rank(rows.store.value)
+            steps.fits(rows.store.value, rank if stored is None else stored)
         except RowsMeetError:
             continue
-        if stored in (found, None):
-            texts = site.text(rows.read.slice), site.text(rows.read.value)
-            assumed = [Changes(_LEAVES_OUT.format(*texts))] if given is None and rank else []
-            return combine([steps.verdict, *assumed])
+        texts = site.text(rows.read.slice), site.text(rows.read.value)
+        assumed = [Changes(_LEAVES_OUT.format(*texts))] if given is None and rank else []
+        return combine([steps.verdict, *assumed])
     return None
 
 
