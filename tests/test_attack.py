@@ -29,6 +29,8 @@ SLICES = [
     ("setups", 14, 1),
     ("deliveries", 0, 20),
     ("garbage", 0, 12),
+    ("recordings", 0, 4),
+    ("runs", 6, 2),
 ]
 SLOW = [
     ("mutants", 0, 1000),
@@ -40,6 +42,9 @@ SLOW = [
     ("deliveries", 0, 100),
     ("forges", 0, 2),
     ("garbage", 0, 50),
+    ("recordings", 0, 40),
+    ("runs", 0, 39),
+    ("fleets", 0, 8),
 ]
 
 EVERY = [pytest.param(20, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.exhaustive)]

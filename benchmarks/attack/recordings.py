@@ -163,21 +163,22 @@ def _forge(file: Path, chance: random.Random) -> None:
         lines = text.splitlines()
         for _ in range(chance.randint(1, 3)):
             at = chance.randrange(len(lines))
-            lines[at] = _other(lines[at], chance)
+            lines[at] = forged(lines[at], chance)
         text = "\n".join(lines)
     elif file.suffix == ".json":
-        text = _other(text, chance)
+        text = forged(text, chance)
     else:
         rows = text.split("\n")
         at = chance.randrange(len(rows))
         head, brace, rest = rows[at].partition("{")
-        forged = _other(brace + rest, chance) if brace else str(chance.choice(VALUES))
-        rows[at] = (head if brace else head[: chance.randrange(len(head) + 1)]) + forged
+        other = forged(brace + rest, chance) if brace else str(chance.choice(VALUES))
+        rows[at] = (head if brace else head[: chance.randrange(len(head) + 1)]) + other
         text = "\n".join(rows)
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
 
 
-def _other(text: str, chance: random.Random) -> str:
+def forged(text: str, chance: random.Random) -> str:
+    """JSON with other values in the places of some."""
     try:
         data = json.loads(text)
     except ValueError:  # it has been forged before
@@ -214,7 +215,7 @@ def honest(project: Path) -> None:
     """Files as honest programs leave them."""
     recording = project / "recording"
     recording.mkdir()
-    rows = [json.dumps(row) for row in _recording(str(project / "train.py"))]
+    rows = [json.dumps(row) for row in recorded(str(project / "train.py"))]
     (recording / "process-1-0.jsonl").write_text("\n".join(rows) + "\n")
     for name in ("profile.json", "gradients.json"):
         (recording / name).write_text(json.dumps({"traceEvents": _spans()}))
@@ -231,7 +232,8 @@ def honest(project: Path) -> None:
     (project / "pytest.ini").write_text("[pytest]\n")
 
 
-def _recording(file: str) -> Iterator[dict[str, Any]]:
+def recorded(file: str) -> Iterator[dict[str, Any]]:
+    """The lines that the recorder leaves of an honest process."""
     place = {"filename": file, "row": 6, "function": "step"}
     stack = [{"filename": file, "row": 11, "function": "<module>"}, place]
     yield {

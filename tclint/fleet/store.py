@@ -18,7 +18,7 @@ from tclint.files import is_file
 from tclint.fleet.config import FleetError
 from tclint.fleet.plan import Plan
 from tclint.fleet.units import BreakLine, CodeFile, Measured, ModeSpeed, Unit
-from tclint.json_text import parse_json
+from tclint.json_text import LARGEST, parse_json
 from tclint.printable import visible
 from tclint.records import record
 
@@ -31,6 +31,11 @@ VERSION: Final = 1
 _LARGEST_CODE = 1 << 26
 """Bytes of the names and digests of the files that one unit loads."""
 _WAIT_SECONDS: Final = 5.0
+_CELLS: Final = {
+    "TEXT": "'text'", "INTEGER": "'integer'", "REAL": "'real', 'integer'", "BLOB": "'blob'"
+}  # fmt: skip
+"""What a cell of a column holds, by the type of that: as SQL lists it."""
+_OR_NONE: Final = ", 'null'"
 _MAGIC: Final = b"SQLite format 3\0"
 _SCHEMA: Final = """
 -- A run of `tclint fleet run`; `plan` stands for its units, `finished` is null until all are done.
@@ -365,8 +370,25 @@ def _prepare(database: sqlite3.Connection, path: Path, *, create: bool) -> None:
             f"{path}: was written by {which} tclint (schema {version}, this one reads {VERSION});"
             " name another store"
         )
+    else:
+        _require_types(database, path)
     # A process that dies loses nothing of what was committed; only a machine may lose the last.
     database.execute("PRAGMA synchronous = NORMAL")
+
+
+def _require_types(database: sqlite3.Connection, path: Path) -> None:
+    """Make sure that each cell has its column's type: SQLite takes anything anywhere."""
+    for table in TABLES:
+        columns = database.execute(f"PRAGMA table_info({table})").fetchall()
+        wrong = [
+            f'typeof("{name}") NOT IN ({_CELLS[kind]}{_OR_NONE * (not needed)})'
+            for _, name, kind, needed, *_ in columns
+            if kind in _CELLS
+        ]
+        wrong += [f'abs("{name}") > {LARGEST}' for _, name, kind, *_ in columns if kind == "REAL"]
+        found = database.execute(f"SELECT count(*) FROM {table} WHERE {' OR '.join(wrong)}")
+        if found.fetchone()[0]:
+            raise FleetError(f"{path}: {_damaged(f'table {table} holds values of other types')}")
 
 
 def _in_words(error: sqlite3.Error) -> str:
