@@ -157,7 +157,7 @@ def sources(results: list[Result]) -> str:
             f"`{'a' * 17}...` is read by `{'b' * 43}...`: the graph breaks",
         ),
         ("it breaks the graph " * 6, ("it breaks the graph " * 6).strip()),
-        (f"`{'a' * 18}` " + "and so on " * 9, f"`{'a' * 18}` " + ("and so on " * 9).strip()),
+        (f"`{'a' * 18}` " + "and so on " * 9, f"`{'a' * 5}...` " + ("and so on " * 9).strip()),
     ],
 )
 def test_long_names_are_shortened_and_nothing_else(message: str, shown: str) -> None:

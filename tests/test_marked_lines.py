@@ -581,7 +581,7 @@ PROGRAMS = {
     """,
     "shapes by what is selected": """
         def f2(x: torch.Tensor, m: torch.Tensor):
-            return torch.masked_select(x, m).sum()  # TCL170: `torch.where(mask, x, 0)` keeps
+            return torch.masked_select(x, m).sum()  # TCL170: `torch.where(m, x, 0)` keeps
 
         def f3(x: torch.Tensor):
             m = x > 0
@@ -605,7 +605,7 @@ PROGRAMS = {
 
         def f7(x: torch.Tensor):
             m = x > 0
-            found = len(m.nonzero()) > 0  # TCL170: `torch.nonzero_static(x, size=n)` has a
+            found = len(m.nonzero()) > 0  # TCL170: `torch.nonzero_static(m, size=n)` has a
             return x + 1
 
         def f8(x: torch.Tensor):
@@ -1558,11 +1558,11 @@ PROGRAMS = {
 
         def f1(x: torch.Tensor, y: torch.Tensor):
             m = y != -100
-            return F.cross_entropy(x[m], y[m])  # TCL170: `torch.where(mask, x, 0)` keeps the
+            return F.cross_entropy(x[m], y[m])  # TCL170: , 0)` keeps the
 
         def f3(x: torch.Tensor, y: torch.Tensor):
             m = y != -100
-            return F.cross_entropy(x[m], y[m], label_smoothing=0.1)  # TCL170: `torch.where(mask
+            return F.cross_entropy(x[m], y[m], label_smoothing=0.1)  # TCL170: , 0)` keeps
 
         def f4(x: torch.Tensor, y: torch.Tensor):
             m = y != -100
@@ -1570,11 +1570,11 @@ PROGRAMS = {
 
         def f5(x: torch.Tensor, y: torch.Tensor):
             m = y != -100
-            return F.cross_entropy(x[m], y[m].float())  # TCL170: `torch.where(mask, x, 0)`
+            return F.cross_entropy(x[m], y[m].float())  # TCL170: , 0)` keeps the
 
         def f6(x: torch.Tensor, y: torch.Tensor):
             m = y > 0
-            return F.mse_loss(x[m], y[m])  # TCL170: `torch.where(mask, x, 0)` keeps the shape
+            return F.mse_loss(x[m], y[m])  # TCL170: , 0)` keeps the
 
         def f7(x: torch.Tensor, y: torch.Tensor):
             x, y = x.reshape(3, 4), y.reshape(3, 4)
@@ -1584,12 +1584,12 @@ PROGRAMS = {
         def f8(x: torch.Tensor, y: torch.Tensor):
             x, y = x.reshape(3, 4), y.reshape(3, 4)
             m = y > 0
-            return F.mse_loss(x[m], y[m], reduction="none")  # TCL170: `torch.where(mask, x, 0)`
+            return F.mse_loss(x[m], y[m], reduction="none")  # TCL170: , 0)` keeps the
 
         def f9(x: torch.Tensor, y: torch.Tensor):
             x, y = x.reshape(3, 4), y.reshape(3, 4)
             m = y > 0
-            return F.mse_loss(x[m], y[m], weight=y)  # TCL170: `torch.where(mask, x, 0)` keeps
+            return F.mse_loss(x[m], y[m], weight=y)  # TCL170: , 0)` keeps the
 
         def f10(x: torch.Tensor, y: torch.Tensor):
             x, y = x.reshape(3, 4), y.reshape(3, 4)

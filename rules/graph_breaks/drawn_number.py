@@ -58,7 +58,7 @@ class DrawnNumber(Rule[DrawnNumberNeeded]):
             return _never_found(event, first)
         captured = first.why in _CAPTURED and site.has_setting(SCALARS)
         return Finding(
-            f"Python needs the random number `{short(site, first.use)}`{consequence(site)}",
+            f"The drawn number `{short(site, first.use)}` is read{consequence(site)}",
             Advice(_WAY_OUT),
             gb_ids=_IDS.get(first.why, ("GB0033",)),
             confidence=Confidence.LOW if captured else None,
@@ -70,8 +70,7 @@ class DrawnNumber(Rule[DrawnNumberNeeded]):
 def _never_found(event: DrawnNumberNeeded, asked: NumberNeeded) -> Finding:
     """Dynamo hashes what stands for the number: no break, but another answer than in eager code."""
     return Finding(
-        f"The random number `{short(event.site, asked.use)}` equals no member and no key when "
-        "compiled",
+        f"The drawn number `{short(event.site, asked.use)}` equals no member and no key",
         Advice(_WAY_OUT),
         effect=Effect.INVALID,
         gb_ids=(),

@@ -39,15 +39,16 @@ from ..lib.rewrite.tensor_operator import tensor_operator
 from ..lib.wording import consequence, loop_ids, short
 
 _INSTEAD = {
-    "mask": "`torch.where(mask, x, 0)` keeps the shape; sums and means over it do, too",
+    "mask": "`torch.where({mask}, {x}, 0)` keeps the shape; sums and means over it do, too",
     "where": "`torch.where(test, a, b)` keeps the shape",
-    "nonzero": "`torch.nonzero_static(x, size=n)` has a shape known in advance",
-    "argwhere": "`torch.nonzero_static(x, size=n)` has a shape known in advance",
-    "masked_select": "`torch.where(mask, x, 0)` keeps the shape",
+    "nonzero": "`torch.nonzero_static({x}, size=n)` has a shape known in advance",
+    "argwhere": "`torch.nonzero_static({x}, size=n)` has a shape known in advance",
+    "masked_select": "`torch.where({mask}, {x}, 0)` keeps the shape",
     "repeat_interleave": "`output_size=` gives the length in advance",
     "one_hot": "`num_classes=` gives the number of classes in advance",
-    "bincount": "`torch.zeros(n).scatter_add_(0, x, ones)` counts into a shape known in advance",
+    "bincount": "`torch.zeros(n).scatter_add_(0, {x}, ones)` counts into a shape known in advance",
 }
+_LONGEST_NAME: Final = 40
 _CAPTURE = "`torch._dynamo.config.capture_dynamic_output_shape_ops` traces it"
 _NEVER_CAPTURED = frozenset({"one_hot", "combinations", "lstsq"})
 _TELL_LENGTH: Final = "Give the length in advance, so that it is not read from the tensor"
@@ -175,7 +176,29 @@ def _repair(event: DynamicShape) -> Repair | Decline:
         fix = fix or loop_over_all(event.site, event.node)
     elif event.via == "repeat_interleave" and isinstance(event.node, ast.Call):
         fix = _tell_total(event.site, event.node)
-    return fix or Advice(_INSTEAD.get(event.via, _CAPTURE))
+    return fix or Advice(_way_out(event))
+
+
+def _way_out(event: DynamicShape) -> str:
+    """What keeps the shape, with the names of the code where they are short."""
+    site, names = event.site, {"x": "x", "mask": "mask"}
+    match event.node:
+        case ast.Subscript(value=x, slice=index) if event.via == "mask":
+            mask = index.elts[0] if isinstance(index, ast.Tuple) and index.elts else index
+            parts = {"x": x, "mask": mask}
+        case ast.Call(func=function, args=args):
+            owner = [function.value] if isinstance(function, ast.Attribute) else []
+            called = [] if (site.dotted(function) or "").startswith("torch.") else owner
+            parts = dict(zip(names, [*called, *args], strict=False))
+        case _:
+            parts = {}
+    texts = {name: site.text(part) for name, part in parts.items()}
+    names |= {name: text for name, text in texts.items() if _is_short(text)}
+    return _INSTEAD.get(event.via, _CAPTURE).format(**names)
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= _LONGEST_NAME and "\n" not in text
 
 
 def _reduce(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline | None:

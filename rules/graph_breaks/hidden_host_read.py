@@ -53,7 +53,7 @@ _MAYBE: Final = {
 _WAY_OUT: Final = {
     "given": "`torch.stack` the members and compute on the whole tensor",
     "number": "take sizes from shapes, or pass the number in as an argument",
-    "slice": "mask what is out of range: `torch.arange(len(x), device=x.device) < n`",
+    "slice": "mask what is out of range: `torch.arange(len({x}), device={x}.device) {sign} {n}`",
     "index": "`torch.stack` the members and use `torch.index_select`",
     "repeat": "make a tensor of the largest size and mask what is out of range",
     "row": "`x[i.reshape(1)].squeeze(0)` stays on the device",
@@ -61,6 +61,7 @@ _WAY_OUT: Final = {
     "allclose": "`torch.isclose(a, b).all()` stays on the device",
     "is_nonzero": "`x != 0` stays on the device",
 }
+_LONGEST_NAME: Final = 40
 _WITH_RANGE: Final = "Count with `range`"
 _LISTS: Final = ("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ParameterList")
 
@@ -153,11 +154,20 @@ def _repair_here(event: HostRead, member: ast.expr) -> Repair | Decline:
         if isinstance(stored, Repair):
             return stored
     counted = _count_with_range(event.site, event.source) if event.via == "index" else None
-    return (
-        kept
-        or counted
-        or Advice(_WAY_OUT.get(_kind_of(event), "compute it outside of compiled code"))
-    )
+    return kept or counted or Advice(_way_out(event, member))
+
+
+def _way_out(event: HostRead, member: ast.expr) -> str:
+    """What stays on the device, with the names of the code where they are short."""
+    site = event.site
+    around = (one for one in site.ancestors(member) if isinstance(one, ast.Subscript))
+    sliced = next(around, None)
+    texts = {"n": site.text(member), "x": site.text(sliced.value) if sliced is not None else "x"}
+    names = {name: text if len(text) <= _LONGEST_NAME else name for name, text in texts.items()}
+    text = _WAY_OUT.get(_kind_of(event), "compute it outside of compiled code")
+    bound = site.parent(member)
+    below = isinstance(bound, ast.Slice) and bound.lower is member
+    return text.format(**names, sign=">=" if below else "<")
 
 
 def _count_with_range(site: Site, index: ast.expr) -> Repair | Decline | None:

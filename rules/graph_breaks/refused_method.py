@@ -16,7 +16,10 @@ from ..lib.wording import at_most_medium, consequence, loop_ids
 _WAYS_OUT: Final = {
     "contextvars.ContextVar": "read the variable before compiled code and pass its value in",
     "numpy.random": "`torch.rand` and similar functions draw in the graph",
-    "torch.autograd.function": "write the result to a new tensor instead of an input",
+    "torch.autograd.function.FunctionCtx.mark_dirty": (
+        "write the result to a new tensor instead of an input: where no input needs a gradient, "
+        "marking one breaks the graph"
+    ),
     "random.Random": "`torch.rand` and similar functions draw in the graph",
     "threading": "hold the lock around the call of compiled code, not inside it",
     "torch.Generator": "set the generator up before the compiled function is called",
@@ -24,9 +27,7 @@ _WAYS_OUT: Final = {
     "torch.amp": "scale the loss around the compiled function, not inside it",
     "torch.cuda.amp": "scale the loss around the compiled function, not inside it",
 }
-_SOMETIMES: Final = {
-    "torch.autograd.function.FunctionCtx.mark_dirty": " where no input needs a gradient",
-}
+_SOMETIMES: Final = frozenset({"torch.autograd.function.FunctionCtx.mark_dirty"})
 """What is traced otherwise; measured on torch 2.13."""
 _OTHERWISE: Final = (
     "call it before compiled code and pass the result in, or keep it for eager code under "
@@ -61,12 +62,11 @@ class RefusedMethod(Rule[Call]):
             or _is_made_here(event, event.owner)
         ):
             return None
-        sometimes = _SOMETIMES.get(event.function, "")
         return Finding(
-            f"Dynamo does not trace `{event.function}`{sometimes}{consequence(event.site)}",
+            f"Dynamo does not trace `{event.function}`{consequence(event.site)}",
             Advice(_way_out(event.function)),
             gb_ids=loop_ids(event.site, found.gb_id),
-            confidence=at_most_medium(event) if sometimes else None,
+            confidence=at_most_medium(event) if event.function in _SOMETIMES else None,
             since=found.since,
             before=found.until,
         )
