@@ -119,6 +119,9 @@ def test_what_safe_does_not_cover_is_no_difference() -> None:
     found = KEEPS.format("y = x[:1].expand(4) * 1; z = x[:1].expand(4); z += 1; return y")
     fixed = KEEPS.format("y = x[:1].expand(4) * 1; return y")
     assert _held(found, fixed) == []
+    number = KEEPS.format("x = x.detach().float(); return torch.ones(4) * x.sum().item()")
+    tensor = KEEPS.format("x = x.detach().float(); return torch.ones(4) * x.sum()")
+    assert _held(number, tensor) == []
     zero = KEEPS.format("return x * (-0.0 if x.requires_grad else 1)")
     assert _held(zero, KEEPS.format("return x * (0.0 if x.requires_grad else 1)")) != []
 

@@ -14,6 +14,7 @@ from typing import Any
 from benchmarks.preserve.children import ChildError, TooLongError, at_most, in_child
 from benchmarks.preserve.devices import Devices
 from benchmarks.preserve.drive import COMPILED, LOST, SCRIPT, Events, observed, uses
+from benchmarks.preserve.inputs import Labelled
 from benchmarks.preserve.programs import Program
 from benchmarks.preserve.seen import unlike
 
@@ -32,6 +33,7 @@ _CRASHES = (
 )
 # Dtypes that torch only stores, and tensors whose elements share memory.
 _NOT_COVERED = re.compile(r"Float8|more than one element of the written-to tensor")
+_SUBCLASS = re.compile(Labelled.__name__)
 _NEGATIVE_ZERO = re.compile(r"-0\.0(?![\d])")
 _OTHER_DEVICE = "tensors to be on the same device"
 _ORDINARY = ("float32", "plain", "float64", "negative", "zero")
@@ -132,19 +134,26 @@ def _events_differ(use: str, one: Events, other: Events) -> str | None:
     for (name, value), (other_name, other_value) in zip(one, other, strict=False):
         if name != other_name:
             return f"{name}: {str(value)[:120]} becomes {other_name}: {str(other_value)[:120]}"
-        found = unlike(_without_sign(name, value), _without_sign(name, other_value), name)
+        found = unlike(_covered(use, name, value), _covered(use, name, other_value), name)
         if found is not None:
             return found
     return None if len(one) == len(other) else "one of them does more"
 
 
-def _without_sign(name: str, value: Any) -> Any:
-    """A gradient's zeros have no sign that a safe fix keeps."""
-    if not name.endswith("gradients"):
-        return value
+def _covered(use: str, name: str, value: Any) -> Any:
+    """A value without what a safe fix may change.
+
+    That is the sign of a gradient's zeros, and the class where arguments are of a subclass.
+    """
+    if name.endswith("gradients"):
+        value = _replaced(value, _NEGATIVE_ZERO, "0.0")
+    return _replaced(value, _SUBCLASS, "Tensor") if use.endswith("tensor subclass") else value
+
+
+def _replaced(value: Any, pattern: re.Pattern[str], by: str) -> Any:
     if isinstance(value, tuple):
-        return tuple(_without_sign(name, one) for one in value)
-    return _NEGATIVE_ZERO.sub("0.0", value) if isinstance(value, str) else value
+        return tuple(_replaced(one, pattern, by) for one in value)
+    return pattern.sub(by, value) if isinstance(value, str) else value
 
 
 def _values(events: Events) -> Events:
