@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tclint.cli.fixing import without_notebooks
+from tclint.cli.inputs import Inputs
+from tclint.config import Config
 from tclint.fix.diff import unified_diff
 from tclint.fix.results import FixedFile
 from tclint.source.decode import read_source
@@ -139,3 +142,15 @@ def test_a_file_that_is_no_notebook_stops_nothing_else(project: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("error: broken.ipynb:1:2: not a notebook: ")
     assert "Found 1 finding" in done.stdout
+
+
+def test_notebooks_beside_what_is_verified_are_left_out_with_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = tuple(tmp_path / name for name in ("a.py", "b.ipynb", "c.ipynb", "d.ipynb"))
+    inputs = Inputs(Config(tmp_path), files)
+    left = without_notebooks(inputs, [tmp_path / "d.ipynb"])
+    assert left.files == files[:1]
+    assert [error.path for error in left.errors] == [files[3]]
+    told = capsys.readouterr().err
+    assert told.startswith(f"warning: {files[1]} and 1 other: notebooks cannot be verified")

@@ -15,13 +15,13 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.attack.command import Done, clean_environment, complaints, ran
 from benchmarks.attack.kind import Kind, Slice, Tried
+from tclint.children import module_command
 
 START = 1_700_000_000_000_000_000
 MS = 1_000_000
@@ -109,7 +109,7 @@ def wrong(done: Done) -> Iterator[str]:
 
 def _pytest(project: Path) -> Done:
     """Run a suite of one test with the plugin; pytest's codes for faults are 3 and 4."""
-    command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir=."]
+    command = module_command("pytest", "-q", "-p", "no:cacheprovider", "--rootdir=.")
     try:
         done = subprocess.run(
             [*command, "test_one.py"], cwd=project, env=clean_environment(), timeout=60,

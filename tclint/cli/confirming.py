@@ -47,7 +47,7 @@ def run_confirmed(
     require_torch()
     paths = [path for path in arguments if exists(path)]
     targets = [str(path) for path in arguments if not exists(path)]
-    inputs = without_notebooks(to_change(gather(paths, overrides, None), paths))
+    inputs = without_notebooks(to_change(gather(paths, overrides, None), paths), paths)
     try:
         jobs = jobs_for(targets, inputs.config, options)
         plan = Plan(_fixer(inputs, how), jobs, Path.cwd(), most_runs, not paths, remedies_of(how))

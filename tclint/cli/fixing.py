@@ -18,6 +18,7 @@ from tclint.cli.terminal import (
     colour_on,
     for_programs,
     note,
+    warn,
     warn_of_other_names,
     write,
     write_bytes,
@@ -34,7 +35,7 @@ from tclint.report.fixes.outcome import Ground, Outcome, Reason, ReportedFix, St
 from tclint.report.formats import OutputFormat, render
 from tclint.report.settings import settings_lines
 from tclint.report.summary import summary
-from tclint.report.view import View, folded
+from tclint.report.view import View, count, folded
 from tclint.source.errors import FileError, SourceError
 from tclint.source.file import SourceFile
 from tclint.source.write import NewText, encoded, sweep, write_all
@@ -86,10 +87,16 @@ def sweep_beside(inputs: Inputs) -> None:
     sweep(sorted({os.path.dirname(os.path.realpath(path)) for path in inputs.files}))  # noqa: PTH120
 
 
-def without_notebooks(inputs: Inputs) -> Inputs:
-    """Leave notebooks out: nothing imports them, so that no target can confirm their fixes."""
+def without_notebooks(inputs: Inputs, named: Sequence[Path] = ()) -> Inputs:
+    """Leave notebooks out: nothing imports them, so that no target can confirm their fixes.
+
+    One that is ``named`` is an error, since nothing of what was asked for is done.
+    """
     notebooks = [path for path in inputs.files if path.suffix == ".ipynb"]
-    errors = [FileError(path, _NOTEBOOK) for path in notebooks]
+    errors = [FileError(path, _NOTEBOOK) for path in notebooks if path in named]
+    if others := [path for path in notebooks if path not in named]:
+        more = f" and {count(len(others) - 1, 'other')}" if others[1:] else ""
+        warn(f"{others[0]}{more}: {_NOTEBOOK}")
     files = tuple(path for path in inputs.files if path.suffix != ".ipynb")
     return replace(inputs, files=files, errors=(*inputs.errors, *errors))
 
