@@ -12,7 +12,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Static, SymInt, Tensor, Unknown
+from tclint.semantics.values import Function, Object, Static, SymInt, Tensor, Unknown
 
 from ..lib.facts.branch_tests import decided_if, is_guard, is_only_output
 from ..lib.facts.compiling import is_compiled_aside
@@ -49,6 +49,10 @@ _SELECT: Final = (
     "Select with `torch.where({}, a, b)` where `a` and `b` have one shape; `torch.cond` runs only "
     "one of two functions; or decide before the compiled call and pass a bool in"
 )
+_COND: Final = (
+    "Run only one branch, on the device, with `torch.cond({}, f, g, (x,))`, where `f` and `g` give "
+    "the same shapes and dtypes; or decide before the compiled call and pass a bool in"
+)
 _ALL_STEPS: Final = (
     "Run all steps and let finished rows keep their values (`torch.where(done, old, new)`); leave "
     "early in eager code only: `if not torch.compiler.is_compiling() and {}:`"
@@ -65,6 +69,10 @@ _WRITTEN: Final = (
 )
 _LIMITS: Final = {"float": 2.0**15, "int": 2.0**7 - 1, "bool": 1.0}
 """Every dtype of a kind that a mask can be used with holds numbers up to these."""
+_PRODUCTS: Final = frozenset(
+    "matmul mm bmm baddbmm addmm einsum linear bilinear scaled_dot_product_attention conv1d conv2d "
+    "conv3d conv_transpose2d".split()
+)
 _INFINITE: Final = ("math.inf", "math.nan", "torch.inf", "torch.nan", "numpy.inf")
 _RESHAPING: Final = frozenset(
     "unsqueeze squeeze expand expand_as view reshape flatten to bool contiguous detach".split()
@@ -118,7 +126,22 @@ def _instead(site: Site, test: ast.expr, decided: ast.If | None) -> str:
     ends = decided is not None and _ends_step(decided.body, in_loop=bool(site.facts.loops))
     if decided is not None and ends:
         return _ALL_STEPS.format(short(site, decided.test))
+    if decided is not None and any(_costs(site, part) for part in ast.walk(decided)):
+        return _COND.format(short(site, test))
     return _SELECT.format(short(site, test))
+
+
+def _costs(site: Site, node: ast.AST) -> bool:
+    """True for a product of matrices, and a call of a layer or of the project's own function."""
+    match node:
+        case ast.BinOp(op=ast.MatMult()):
+            return True
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _PRODUCTS:
+            return True
+        case ast.Call(func=function):
+            called = options(site.value(function))
+            return any(isinstance(one, (Function, Object)) for one in called)
+    return False
 
 
 def _ends_step(body: list[ast.stmt], *, in_loop: bool) -> bool:

@@ -13,6 +13,7 @@ from tclint.torch_facts.elements import RESHAPING_IN_PLACE
 from tclint.torch_facts.pointwise import is_pointwise
 from tclint.torch_facts.table import canonical
 
+from .known import certain_tensor
 from .reaching import binding_of
 
 _LIKE: Final = frozenset(
@@ -58,8 +59,15 @@ def _root(site: Site, node: ast.expr, *, like_dtype: bool, inside: bool = False)
             return _root(site, owner, like_dtype=like_dtype, inside=True) if plain else None
     parts = [] if like_dtype else _operands(site, node)
     tensors = [part for part in parts if not _is_number(site, part)]
+    tensors = [part for part in tensors if not _is_single(site, part)] or tensors
     roots = {_root(site, part, like_dtype=like_dtype, inside=True) for part in tensors}
     return roots.pop() if len(roots) == 1 else None
+
+
+def _is_single(site: Site, node: ast.expr) -> bool:
+    """True for a tensor without dimensions, which takes the shape of what it is computed with."""
+    tensor = certain_tensor(site, node)
+    return tensor is not None and tensor.rank == 0
 
 
 def _operands(site: Site, node: ast.expr) -> list[ast.expr]:

@@ -11,12 +11,15 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
+from tclint.torch_facts.pointwise import is_pointwise
+from tclint.torch_facts.table import canonical
 
 from ..facts.branch_tests import leaves
 from ..facts.compiling import is_compiled_aside, is_compiled_only
 from ..facts.conditions import split_at_tensor
 from ..facts.known import certain_tensor
 from ..facts.purity import cannot_raise, is_pure
+from ..facts.shapes import same_dtype, same_shape
 from ..judge.aliases import is_written_later, judge_copy
 from ..judge.arms import Numbers, is_kept_result, judge_arm, judge_number, keeps, root_of
 from ..judge.pointwise import judge_pair
@@ -37,6 +40,14 @@ _FLOATS = (
 )
 _LEFT = Decline("this branch is kept for eager code and for other tensors")
 _OTHER = Decline("the branches are not known to give the same shapes and dtypes without raising")
+_TOO_LARGE = 2**63
+"""No tensor takes an integer of this size: the operation raises."""
+_LIKE = frozenset({"zeros_like", "ones_like"})
+_COMPUTED = Changes(
+    "both branches are computed: what either raises is raised, and the gradient of one may be NaN "
+    "even where it is not chosen"
+)
+_ONE_DTYPE = Changes("the fix assumes that the branches give the same dtype")
 _FLOAT_DTYPES = frozenset("float16 half bfloat16 float32 float float64 double".split())
 _UNKNOWN_DTYPE = Changes("a tensor that is not floating-point may change its dtype, or raise")
 
@@ -54,6 +65,8 @@ def choose(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline:
     if not isinstance(statement, ast.If) or not any(n is node for n in ast.walk(statement.test)):
         return _OTHER
     found = _chosen(site, statement)
+    if found is _OTHER and isinstance(statement.body[-1], ast.Return):
+        return _returned(site, statement)
     if found is _OTHER or (isinstance(found, Decline) and _has_several(site, statement)):
         return choose_each(site, statement) or found
     return found
@@ -84,16 +97,130 @@ def _expression(site: Site, node: ast.IfExp, asked: ast.AST) -> Repair | Decline
     arms = [node.body, node.orelse]
     target = outer.targets[0] if isinstance(outer, ast.Assign) else None
     name = target.id if isinstance(target, ast.Name) else None
-    root = root_of(site, *arms)
-    verdict = _judge(site, node, arms, root, name) if root else _judge_several(site, node, name)
-    kept = _judge_kept(site, node, test, arms, root, name)
+    verdict = _judge_ways(site, node, node.test, test, arms, name)
     template, parts = where_call(site, test, arms, node.col_offset)
-    return repair_as_proved(combine([verdict, kept]), _MESSAGE, (Replace(node, template, parts),))
+    return repair_as_proved(verdict, _MESSAGE, (Replace(node, template, parts),))
 
 
-def _judge_several(site: Site, node: ast.IfExp, name: str | None) -> Verdict:
+def _returned(site: Site, statement: ast.If) -> Repair | Decline:
+    """``if test: return a`` and ``return b``, which stands behind it or under `else`."""
+    behind = [] if statement.orelse else _behind(site, statement)
+    match statement.body, statement.orelse or behind:
+        case [ast.Return(value=ast.expr() as one)], [ast.Return(value=ast.expr() as other)]:
+            arms = [one, other]
+        case _:
+            return _OTHER
+    flags, tensors = split_at_tensor(site, statement.test)
+    test = condition(site, tensors)
+    if isinstance(test, Decline):
+        return test
+    verdict = _judge_ways(site, other, statement.test, test, arms, None)
+    template, parts = where_call(site, test, arms, statement.col_offset + len("return "))
+    if flags:
+        asked: _Parts = {f"flag_{i}": flag for i, flag in enumerate(flags)}
+        ask = Replace(statement.test, " and ".join(f"${name}" for name in asked), asked)
+        return repair_as_proved(verdict, _MESSAGE, (ask, Replace(one, template, parts)))
+    gone = [Replace(after, "") for after in behind]
+    chosen = Replace(statement, f"return {template}", parts)
+    return repair_as_proved(verdict, _MESSAGE, (chosen, *gone))
+
+
+def _behind(site: Site, statement: ast.If) -> list[ast.stmt]:
+    """The statement behind another one, in the same block."""
+    outer = site.parent(statement)
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(outer, field, None)
+        if isinstance(block, list) and statement in block:
+            place = block.index(statement) + 1
+            return block[place : place + 1]
+    return []
+
+
+def _judge_ways(
+    site: Site,
+    node: ast.expr | ast.stmt,
+    asked: ast.expr,
+    test: Condition,
+    arms: list[ast.expr],
+    name: str | None,
+) -> Verdict:
+    """Judge that both ways are computed, and one of them is what ``name`` gets at ``node``."""
+    root = root_of(site, *arms)
+    if root:
+        verdict = _judge(site, node, asked, arms, root, name)
+    else:
+        verdict = _judge_several(site, node, arms, name)
+    if isinstance(verdict, Refused):
+        verdict = _judge_shapes(site, node, arms, name) or verdict
+    return combine([verdict, _judge_kept(site, node, test, arms, root, name)])
+
+
+def _judge_shapes(
+    site: Site, node: ast.expr | ast.stmt, arms: list[ast.expr], name: str | None
+) -> Verdict | None:
+    """Judge two ways of one shape, whatever they compute; None where that is not known."""
+    ways = [*_as_written(arms)]
+    tensors = [certain_tensor(site, way) for way in ways]
+    known = [tensor for tensor in tensors if tensor is not None]
+    if len(known) < len(arms) or _differ_in_dtype(known):
+        return None
+    if not same_shape(site, *ways) or not all(_only_computes(site, way) for way in ways):
+        return None
+    verdicts: list[Verdict] = [_COMPUTED]
+    if len({tensor.dtype for tensor in known}) > 1 and not same_dtype(site, *ways):
+        verdicts.append(_ONE_DTYPE)
+    verdicts += [judge_copy(site, node, a.id, name) for a in arms if isinstance(a, ast.Name)]
+    return combine(verdicts)
+
+
+def _differ_in_dtype(tensors: list[Tensor]) -> bool:
+    """True where one way is converted and the other is not, or they are of different kinds."""
+    dtypes = {tensor.dtype for tensor in tensors}
+    named = any(dtype is not None and dtype.concrete for dtype in dtypes)
+    kinds = {dtype.category for dtype in dtypes if dtype is not None} - {None}
+    return len(kinds) > 1 or (named and len(dtypes) > 1)
+
+
+def _as_written(arms: list[ast.expr]) -> Iterator[ast.expr]:
+    """The ways as the program writes them: what stays as it is, as the other way reads it."""
+    for arm in arms:
+        if hasattr(arm, "lineno"):
+            yield arm
+        elif isinstance(arm, ast.Name):
+            reads = (part for part in ast.walk(arms[0]) if isinstance(part, ast.Name))
+            yield from [part for part in reads if part.id == arm.id][:1]
+
+
+def _only_computes(site: Site, node: ast.expr) -> bool:
+    """True where calls compute tensors from tensors, and nothing else happens."""
+    match node:
+        case ast.Constant(value=int(number)) if abs(number) >= _TOO_LARGE:
+            return False
+        case ast.Call(keywords=[_, *_]):
+            return False
+        case ast.Call(func=function, args=given):
+            dotted = canonical(site.dotted(function) or "")
+            is_torch = dotted.startswith("torch.")
+            name = function.attr if isinstance(function, ast.Attribute) else ""
+            owner = [function.value] if isinstance(function, ast.Attribute) else []
+            operands = given if is_torch else [*owner, *given]
+            tensors = [certain_tensor(site, one) is not None for one in operands]
+            form = "".join("t" if tensor else "n" for tensor in tensors)
+            known = is_pointwise(dotted if is_torch else name, form) or name in _LIKE
+            return (known and all(_only_computes(site, one) for one in operands)) or is_pure(
+                site, node
+            )
+        case ast.BinOp(left=left, right=right):
+            return _only_computes(site, left) and _only_computes(site, right)
+        case ast.UnaryOp(operand=operand):
+            return _only_computes(site, operand)
+    return is_pure(site, node)
+
+
+def _judge_several(
+    site: Site, node: ast.expr | ast.stmt, arms: list[ast.expr], name: str | None
+) -> Verdict:
     """Judge two ways that compute with several tensors, element by element."""
-    arms = (node.body, node.orelse)
     pair = judge_pair(site, *arms)
     if pair is None or any(isinstance(arm, ast.Attribute) for arm in arms):
         return Refused(_OTHER.reason)
@@ -105,7 +232,8 @@ def _judge_several(site: Site, node: ast.IfExp, name: str | None) -> Verdict:
 
 def _judge(
     site: Site,
-    node: ast.If | ast.IfExp,
+    node: ast.expr | ast.stmt,
+    asked: ast.expr,
     arms: list[ast.expr],
     root: str,
     name: str | None,
@@ -114,11 +242,9 @@ def _judge(
     """Judge that both ways are computed, and that ``name`` always gets a new tensor."""
     parts = [part for arm in arms for part in ast.walk(arm)]
     reads = [n for n in parts if isinstance(n, ast.Name) and n.id == root]
-    if not reads:
-        return Refused(_OTHER.reason)
     verdicts = [judge_arm(site, arm, root, numbers or {}) for arm in arms]
     verdicts += [judge_number(site, value, root, {}) for value in (numbers or {}).values()]
-    verdicts.append(_judge_kind(site, node.test, reads[0]))
+    verdicts.append(_judge_kind(site, asked, reads[0]))
     if any(isinstance(arm, ast.Name) for arm in arms):
         verdicts.append(judge_copy(site, node, root, name))
     return combine(verdicts)
@@ -180,7 +306,7 @@ def _is_argument(site: Site, test: ast.expr, root: str) -> bool:
 
 def _judge_kept(
     site: Site,
-    node: ast.If | ast.IfExp,
+    node: ast.expr | ast.stmt,
     test: Condition,
     arms: list[ast.expr],
     root: str,
@@ -216,13 +342,12 @@ def _both(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> 
         return test
     arms = [last.value, other.value]
     root = root_of(site, *arms)
-    verdict = _judge(site, statement, arms, root, target.id)
-    kept = _judge_kept(site, statement, test, arms, root, target.id)
+    verdict = _judge_ways(site, statement, statement.test, test, arms, target.id)
     template, parts = where_call(site, test, arms, statement.col_offset + len(target.id) + 3)
     lines = f"{target.id} = {template}"
     if verdict == _UNKNOWN_DTYPE and _judge_place(site, test, arms, root) == PROVED:
         return _for_floats(site, statement, root, lines, parts)
-    return repair_as_proved(combine([verdict, kept]), _MESSAGE, (Replace(statement, lines, parts),))
+    return repair_as_proved(verdict, _MESSAGE, (Replace(statement, lines, parts),))
 
 
 def _for_floats(
@@ -257,7 +382,9 @@ def _one(site: Site, statement: ast.If, last: ast.Assign, target: ast.Name) -> R
     if lost:
         return Decline(f"`{lost}` is also read elsewhere, where its value would differ")
     arms: list[ast.expr] = [last.value, ast.Name(target.id)]
-    verdict = _judge(site, statement, arms, target.id, target.id, numbers)
+    verdict = _judge(site, statement, statement.test, arms, target.id, target.id, numbers)
+    if isinstance(verdict, Refused) and not numbers:
+        verdict = _judge_shapes(site, statement, arms, target.id) or verdict
     needed = _judge_kept(site, statement, test, arms, target.id, target.id)
     column = last.col_offset if flags else statement.col_offset
     template, parts = where_call(site, test, arms, column + len(target.id) + 3)
