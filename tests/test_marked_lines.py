@@ -1486,7 +1486,7 @@ PROGRAMS = {
     """,
     "what may be a flag": """
         def f1(x: torch.Tensor, keep: "bool | torch.Tensor"):
-            if keep:  # TCL160: the branches are not known to give the
+            if keep:  # TCL160: `keep` is not known to be a single
                 return x
             return x + 1
 
