@@ -1598,14 +1598,14 @@ PROGRAMS = {
 
         def f11(x: torch.Tensor, y: torch.Tensor):
             m = y.add_(1) > 0
-            return F.cross_entropy(x[y.add_(1) > 0], y[y.add_(1) > 0])  # TCL170: `torch.where(mask
+            return F.cross_entropy(x[y.add_(1) > 0], y[y.add_(1) > 0])  # TCL170: , 0)` keeps
 
         def f12(x: torch.Tensor, y: torch.Tensor, torch):
             m = y > 0
             return F.cross_entropy(x[m], y[m])  # TCL170: the file does not import torch
 
         def f13(x, y, m):
-            return F.cross_entropy(x[m.bool()], y[m.bool()])  # TCL170: `torch.where(mask, x
+            return F.cross_entropy(x[m.bool()], y[m.bool()])  # TCL170: , 0)` keeps
     """,
     "stores by masks": """
         def f1(x: torch.Tensor):
