@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest  # noqa: TC002
 
-from tclint.diagnostics import Applicability, Change, Confidence, Decline, Edit, Effect, Fix
+from tclint.diagnostics import Applicability, Change, Confidence, Decline, Edit, Effect, Fix, Remedy
 from tclint.lint.engine import Run
 from tclint.report.formats import OutputFormat, render
 from tclint.report.rdjson import merged
@@ -177,6 +177,20 @@ def test_github_knows_three_levels_and_unreadable_files() -> None:
     assert notice.startswith("::notice ")
     assert "line=6,endLine=7::" in notice, "columns are left out where lines differ"
     assert error == "::error title=tclint,file=/my project/bad.py::byte 0xff is not UTF-8"
+
+
+def test_settings_are_said_once_for_all_findings() -> None:
+    remedy = Remedy("Turn on `a`", "it leaks", ("a = True",))
+    found = unfixed(ROOT, remedies=(remedy,))
+    run, said = run_of(found, found), "removes 2 findings; it leaks."
+    told = f"`a = True` before you call what you compile {said}"
+    assert render(OutputFormat.GITHUB, run, view_of(ROOT)).endswith(
+        f"\n::notice title=tclint::{told}\n"
+    )
+    [log] = load(OutputFormat.SARIF, run)["runs"]
+    assert log["invocations"][0]["properties"]["settings"] == [told]
+    lines = [one["settings"][0]["lines"] for one in load(OutputFormat.JSON, run)]
+    assert lines == [["a = True"]] * 2
 
 
 def test_gitlab_reports_relative_paths_and_severities() -> None:

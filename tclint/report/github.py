@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tclint.report.full import circumstances
 from tclint.report.place import file_span, place_text
 from tclint.report.project import NAME
+from tclint.report.settings import settings_lines
 from tclint.report.severity import level
 from tclint.report.told import told
 from tclint.report.view import absolute
@@ -20,8 +21,9 @@ _COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def render(run: Run, view: View) -> str:
-    """One command a finding; files that could not be read are errors too."""
+    """One command a finding, and one for settings; files that could not be read are errors too."""
     lines = [_command(result, view) for result in run.results]
+    lines += [command("notice", {"title": NAME}, line) for line in settings_lines(run, view)]
     lines += [
         command("error", {"title": NAME, "file": absolute(e.path)}, e.message) for e in run.errors
     ]

@@ -16,6 +16,7 @@ from tclint.report.looked import figures
 from tclint.report.place import file_span, with_cell
 from tclint.report.project import NAME, homepage
 from tclint.report.repairs import fix_of
+from tclint.report.settings import settings_lines
 from tclint.report.severity import level
 from tclint.report.told import plain
 
@@ -130,7 +131,10 @@ def _fix(fix: Fix, path: Path, view: View) -> Object:
 
 def _invocation(run: Run, view: View) -> Object:
     looked: Object = {**figures(run)}
-    invocation: Object = {"executionSuccessful": True, "properties": {"lookedAt": looked}}
+    properties: Object = {"lookedAt": looked}
+    if settings := [*settings_lines(run, view)]:
+        properties["settings"] = settings
+    invocation: Object = {"executionSuccessful": True, "properties": properties}
     if run.errors:
         invocation["toolExecutionNotifications"] = [
             {
