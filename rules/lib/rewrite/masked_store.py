@@ -266,7 +266,7 @@ def _store_rows(site: Site, given: _Given) -> Repair | None:
     if _is_saved(site, given.whole, name):
         if not own or not is_let_go(site, statement, name, name):
             return None
-        line = f"{name} = {chosen}"
+        line = f"{name} = {chosen}{_cast(site, statement, target.value)}"
     others = [one for one in found if ast.unparse(one) != name]
     verdicts.append(judge_kept(site, statement, others, None))
     for one in found:
@@ -275,6 +275,16 @@ def _store_rows(site: Site, given: _Given) -> Repair | None:
     verdicts.append(Changes(_ALL.format(site.text(target.slice))))
     repair = repair_as_proved(combine(verdicts), _MESSAGE, (Replace(statement, line),))
     return repair if isinstance(repair, Repair) else None
+
+
+def _cast(site: Site, statement: ast.stmt, owner: ast.expr) -> str:
+    """What keeps the dtype of a tensor that is computed with in place, where it is bound anew."""
+    if not isinstance(statement, ast.AugAssign) or _is_number(site, statement.value):
+        return ""
+    one, other = certain_tensor(site, owner), certain_tensor(site, statement.value)
+    known = one is not None and other is not None and one.dtype == other.dtype
+    same = known and one is not None and one.dtype is not None
+    return "" if same else f".to({site.text(owner)}.dtype)"
 
 
 def _is_saved(site: Site, node: ast.expr, name: str, *, is_factor: bool = False) -> bool:
