@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import struct
+from typing import Final
 
 from tclint import torch_facts
 from tclint.diagnostics import Decline
@@ -27,6 +28,11 @@ from .proved import repair_as_proved
 _ONE = Changes("a tensor with several elements raises a different error, or none")
 _CONVERSIONS = ("float", "int", "bool", "complex")
 """These take Python numbers as well; the methods of tensors do not."""
+
+_NO_GRADIENT: Final = "torch.no_grad"
+_GRADIENT_MODES: Final = (
+    _NO_GRADIENT, "torch.inference_mode", "torch.enable_grad", "torch.set_grad_enabled",
+)  # fmt: skip
 
 
 def repair_read(
@@ -106,9 +112,14 @@ def _unused(event: HostRead, uses: Uses, rank: Verdict) -> Repair | Decline:
 
 
 def _has_no_gradient(event: HostRead) -> bool:
-    """True for a whole number, and for what methods make of ``x.detach()`` and of constants."""
-    dtype = event.tensor.dtype
+    """True for a whole number, and for what methods make of ``x.detach()`` and of constants.
+
+    Also for what is computed where no gradients are recorded.
+    """
+    dtype, site = event.tensor.dtype, event.site
     if dtype is not None and dtype.concrete and dtype.category in ("int", "bool"):
+        return True
+    if _records_no_gradient(site, event.source) and is_fresh(site, event.source):
         return True
     made: ast.expr = event.source
     while isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
@@ -121,6 +132,19 @@ def _has_no_gradient(event: HostRead) -> bool:
             return False
         made = made.func.value
     return False
+
+
+def _records_no_gradient(site: Site, node: ast.expr) -> bool:
+    """True below ``with torch.no_grad():``, and in a function with that decorator."""
+    for outer in site.ancestors(node):
+        if isinstance(outer, ast.With):
+            for item in reversed(outer.items):
+                given = item.context_expr
+                entered = site.dotted(given.func) if isinstance(given, ast.Call) else None
+                if entered in _GRADIENT_MODES:
+                    return entered == _NO_GRADIENT
+    decorators = () if site.function is None else site.function.decorators
+    return [name for name in decorators if name in _GRADIENT_MODES] == [_NO_GRADIENT]
 
 
 def constant_content(site: Site, node: ast.expr) -> int | float | bool | None:

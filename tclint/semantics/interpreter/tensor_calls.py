@@ -355,7 +355,8 @@ def _tensor_result(
         )
     if len(tensors) == 1 and torch_facts.reduces_along_dim(key):
         return loose.changed(
-            rank=_reduced_rank(node, key, tensors[0]), dtype=_reduced_dtype(node, key, tensors[0])
+            rank=_reduced_rank(node, key, tensors[0]),
+            dtype=_reduced_dtype(frame, node, key, tensors[0]),
         )
     if torch_facts.reduces_to_scalar(key) and not _has_dim(node, key, max(len(tensors), 1)):
         return Tensor(
@@ -366,15 +367,21 @@ def _tensor_result(
 
 
 def _reduced_rank(node: ast.Call, key: str, tensor: Tensor) -> int | None:
-    """The rank after reducing along one dimension that is written out."""
+    """The rank after reducing along one dimension that is written out, or along all."""
+    kept = any(keyword.arg == "keepdim" for keyword in node.keywords)
+    if torch_facts.reduces_to_scalar(key) and not kept and not _has_dim(node, key, 1):
+        return 0
     if tensor.rank is None or not _one_dim(node, key):
         return None
-    return tensor.rank if any(k.arg == "keepdim" for k in node.keywords) else tensor.rank - 1
+    return tensor.rank if kept else tensor.rank - 1
 
 
-def _reduced_dtype(node: ast.Call, key: str, tensor: Tensor) -> DType | None:
+def _reduced_dtype(frame: Frame, node: ast.Call, key: str, tensor: Tensor) -> DType | None:
+    for keyword in node.keywords:
+        if keyword.arg == "dtype":
+            return named_dtype(External(frame.site().dotted(keyword.value) or ""))
     result = torch_facts.call_result(key)
-    if result is None or any(k.arg == "dtype" for k in node.keywords):
+    if result is None:
         return None
     return _result_dtype(result.dtype, tensor.dtype)
 
