@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -120,11 +121,24 @@ def test_a_rule_and_a_line_are_explained(project: Path) -> None:
         ("explain", {"rule": "--all"}, "unknown rule"),
         ("trace", {"path": "net.py"}, "net.py"),
         ("check", {"limit": 10_000}, "limit"),
+        ("check", {"paths": ["a\0b"]}, "no file can have that name"),
+        ("check", {"paths": ["\ud800"]}, "no file can have that name"),
+        ("check", {"paths": ["a" * 300]}, "is not there"),
+        ("check", {"paths": ["loop"]}, "is not there"),
+        ("check", {"select": ["\0"]}, "cannot be run"),
+        ("check", {"select": ["--help"]}, "no rule has the code"),
+        ("explain", {"rule": "x" * 300_000}, "cannot be run"),
+        ("explain", {"rule": "\ud800"}, "cannot be run"),
+        ("why", {"file": "net.py", "line": 10**30}, "expected FILE:LINE"),
+        ("trace", {"path": "pipe"}, "pipe: it is not a regular file"),
+        ("propose", {"paths": ["net.py:1"]}, "is not there"),
     ],
 )
 def test_what_cannot_be_done_is_said(
     project: Path, tool: str, arguments: dict[str, Any], told: str
 ) -> None:
+    (project / "loop").symlink_to("loop")
+    os.mkfifo(project / "pipe")
     failed, text = call(project, tool, **arguments)
     assert failed
     assert told in text

@@ -121,13 +121,16 @@ def test_an_error_of_tclint_s_own_does_not_change_how_the_command_ended(
 ) -> None:
     monkeypatch.setattr(place, faulty)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     command = (sys.executable, "-c", "raise SystemExit(5)")
     wanted = Wanted()
     plan = Plan(command, Settings(), wanted, keep=tmp_path / "kept", ablate=1, prove=True)
     assert carry_out(plan, "text", None) == 5
     told = capsys.readouterr()
-    assert f"{missing}: this is an error in tclint" in told.err
-    assert "OddError: oh" in told.err
+    assert f"error: {missing}: unexpected {__name__}.OddError: oh; this is an error in" in told.err
+    (file,) = tmp_path.glob("tclint-error-*.txt")
+    assert f"please report it with {file}\n" in told.err
+    assert "Traceback" not in told.err
     assert "kept" in told.err
     assert ("status 5 · " in told.out) == (missing != "no report")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tclint.children import module_command
+from tclint.files import exists
 from tclint.records import record
 
 _TOLD = 2_000
@@ -64,6 +65,8 @@ class Commands:
             )
         except subprocess.TimeoutExpired:
             raise CommandError(f"not done after {seconds:g} seconds: name less at once") from None
+        except (OSError, ValueError) as error:  # too many arguments, or a NUL in one
+            raise CommandError(f"cannot be run: {error}") from error
         text, told = (part.decode("utf-8", "replace") for part in (done.stdout, done.stderr))
         if done.returncode not in (0, 1) and not text:
             raise CommandError(told[-_TOLD:].strip())
@@ -78,10 +81,14 @@ class Commands:
         return [self._within(path) for path in paths] or ["."]
 
     def _within(self, path: str) -> str:
-        root, full = self.folder.resolve(), (self.folder / path).resolve()
+        try:
+            # `Path.resolve` raises RuntimeError on a loop of links.
+            root, full = map(Path, map(os.path.realpath, (self.folder, self.folder / path)))
+        except ValueError:
+            raise CommandError(f"{path!r}: no file can have that name") from None
         if not full.is_relative_to(root):
             raise CommandError(f"{path} is outside of {root}, where this server works")
-        if not full.exists():
+        if not exists(full):
             raise CommandError(f"{path} is not there; the folder is {root}")
         # A name never looks like an option.
         return f"./{full.relative_to(root).as_posix()}"

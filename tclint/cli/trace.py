@@ -38,6 +38,7 @@ def trace(
     from tclint.run.read import Reading, read_folder
     from tclint.run.session import answer
     from tclint.run.torch_trace import read_torch
+    from tclint.source.errors import reason
 
     if output_file is not None:
         require_report("--output-file", output_file)
@@ -51,7 +52,9 @@ def trace(
         told = answer((), None, reading, folder, load_config(Path.cwd()))
     except ValueError as error:
         fail(f"{path}: {error}; `tclint run --keep DIR -- COMMAND` makes a recording")
-    except (ConfigError, OSError) as error:
+    except OSError as error:
+        fail(f"{error.filename or path}: {reason(error)}")
+    except ConfigError as error:
         fail(str(error))
     text = render(told, output_format.value)
     if output_file is not None:
