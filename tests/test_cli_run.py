@@ -247,7 +247,8 @@ def test_a_terminal_gets_links_and_colours_and_its_width(project: Path) -> None:
             pass  # the other side is closed
     os.close(ours)
     shown = out.decode()
-    assert "\x1b]8;;https://" in shown
+    assert "\x1b]8;;file:///" in shown
+    assert "/item_in_compiled_region.md\x1b\\" in shown
     assert "\x1b[31;1mTCL101\x1b[0m\x1b]8;;\x1b\\" in shown
     plain = re.sub(r"\x1b(\[[0-9;]*m|\]8;;[^\x1b]*\x1b\\)", "", shown)
     source = [line for line in plain.splitlines() if re.match(r"[ \d]+\|", line)]

@@ -218,7 +218,7 @@ def test_a_sure_break_inside_is_told_at_the_call(tmp_path: Path, environment: Pa
     assert diagnostic.code == "TCL101"
     assert diagnostic.path == tmp_path / "net.py"
     assert diagnostic.span.start.row == 11
-    assert "calls pack.models.tiny.modeling_tiny" in diagnostic.message
+    assert "calls `pack.models.tiny.modeling_tiny`" in diagnostic.message
     assert diagnostic.confidence is Confidence.HIGH
     assert diagnostic.declined is not None
     assert "pack" in diagnostic.declined.reason

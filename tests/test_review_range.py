@@ -179,8 +179,8 @@ def test_the_payload_is_what_github_takes(repository: Repository) -> None:
         "side": "RIGHT",
     }
     assert "```suggestion\nx = GOOD  # `\n```" in fixed["body"]
-    assert "Safe fix: Be good" in fixed["body"]
-    assert "No fix: it is too sad" in declined["body"]
+    assert "Instead, as suggested: Be good (`tclint fix a.py`)" in fixed["body"]
+    assert "Instead: Be good (no fix: it is too sad)" in declined["body"]
     assert "suggestion" not in declined["body"]
 
 
@@ -198,7 +198,7 @@ def test_a_suggestion_of_several_lines_names_its_first(
     review = compose(outcome_of(repository, base), fix)
     (comment,) = review_payload(review)["comments"]
     assert (comment["start_line"], comment["start_side"], comment["line"]) == (1, "RIGHT", 2)
-    assert "Unsafe fix: Join" in comment["body"]
+    assert "Instead, as suggested: Join (`tclint fix --unsafe-fixes a.py`)" in comment["body"]
 
 
 def test_a_fix_beyond_the_added_lines_is_left_to_the_command(repository: Repository) -> None:

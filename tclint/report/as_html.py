@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability, Effect, Fix
+from tclint.lint.links import on_web
 from tclint.report import statistics
 from tclint.report.full import notes
 from tclint.report.html_page import PAGE
@@ -202,6 +203,5 @@ def prose(text: str) -> str:
 
 def _code(diagnostic: Diagnostic) -> str:
     text = f'<code class="{level(diagnostic)}">{escape(diagnostic.code)}</code>'
-    if diagnostic.url is None:
-        return text
-    return f'<a href="{escape(diagnostic.url)}">{text}</a>'
+    url = on_web(diagnostic.url)
+    return text if url is None else f'<a href="{escape(url)}">{text}</a>'

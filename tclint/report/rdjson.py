@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Fix, Position, Span
+from tclint.lint.links import on_web
 from tclint.printable import json_text
 from tclint.report.place import file_span, with_cell
 from tclint.report.project import NAME, homepage
@@ -38,8 +39,8 @@ def render(run: Run, view: View) -> str:
 def _diagnostic(result: Result, view: View) -> dict[str, object]:
     diagnostic = result.diagnostic
     code = {"value": diagnostic.code}
-    if diagnostic.url:
-        code["url"] = diagnostic.url
+    if (url := on_web(diagnostic.url)) is not None:
+        code["url"] = url
     found: dict[str, object] = {
         "message": with_cell(result, plain(result)),
         "location": {

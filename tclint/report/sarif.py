@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from tclint import __version__
 from tclint.diagnostics import Fix, Span
+from tclint.lint.links import on_web
 from tclint.lint.pages import page_of
 from tclint.printable import json_text
 from tclint.report.fingerprint import fingerprints
@@ -82,8 +83,8 @@ def _rules(run: Run, view: View) -> list[Object]:
             "defaultConfiguration": {"level": level(diagnostic)},
             "properties": {"tags": [diagnostic.effect.value, *diagnostic.gb_ids]},
         }
-        if diagnostic.url:
-            item["helpUri"] = diagnostic.url
+        if (url := on_web(diagnostic.url)) is not None:
+            item["helpUri"] = url
         described.append(item)
     return described
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import Applicability
+from tclint.lint.links import on_web
 from tclint.lint.registry import UnknownRuleError, rule_by_code
 from tclint.records import record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tclint.lint.engine import Result
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?]) (?=[A-Z`])")
@@ -40,13 +44,15 @@ class Told:
         return tuple((label, text) for label, text in lines if text)
 
 
-def told(result: Result) -> Told:
-    """What is said of a finding."""
+def told(result: Result, paths: Sequence[str] = ()) -> Told:
+    """What is said of a finding; the command that fixes it names the ``paths``."""
     diagnostic = result.diagnostic
     page = f"`tclint rule {diagnostic.code}`"
-    if diagnostic.url is not None:
-        page = f"{page}, {diagnostic.url}"
-    return Told(diagnostic.code, diagnostic.message, _instead(result), why(diagnostic.code), page)
+    if (url := on_web(diagnostic.url)) is not None:
+        page = f"{page}, {url}"
+    return Told(
+        diagnostic.code, diagnostic.message, _instead(result, paths), why(diagnostic.code), page
+    )
 
 
 def plain(result: Result) -> str:
@@ -56,14 +62,22 @@ def plain(result: Result) -> str:
     return "\n".join((one.headline, *below))
 
 
-def _instead(result: Result) -> str:
+def command(paths: Sequence[str], *, unsafe: bool) -> str:
+    """The command that applies fixes."""
+    flags = ("--unsafe-fixes",) if unsafe else ()
+    # A path that starts with a dash would be read as an option.
+    dashes = ("--",) if any(path.startswith("-") for path in paths) else ()
+    return shlex.join(("tclint", "fix", *flags, *dashes, *paths))
+
+
+def _instead(result: Result, paths: Sequence[str]) -> str:
     """What to do, with the command that does it, or the obstacle to such a command."""
     diagnostic, note = result.diagnostic, result.repair.note if result.repair else ""
     match diagnostic.fixable:
         case Applicability.SAFE:
-            how = "`tclint fix`"
+            how = f"`{command(paths, unsafe=False)}`"
         case Applicability.UNSAFE:
-            how = f"`tclint fix --unsafe-fixes`{f': {note}' if note else ''}"
+            how = f"`{command(paths, unsafe=True)}`{f': {note}' if note else ''}"
         case _ if diagnostic.declined is None:
             how = ""
         case _:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,9 +12,10 @@ from typing import Final
 from tclint.diagnostics import Applicability, Decline, Fix
 from tclint.fix.conflicts import changes_of
 from tclint.fix.diff import hunks
+from tclint.lint.links import on_web
 from tclint.printable import visible
 from tclint.report.rounded import rounded
-from tclint.report.told import told
+from tclint.report.told import command, told
 from tclint.report.view import count, effect_text
 from tclint.review.findings import Cost, Introduced, Outcome
 from tclint.review.markdown import code, link, prose
@@ -32,7 +32,8 @@ _TICKS: Final = re.compile("`+")
 def explanation(finding: Introduced) -> list[str]:
     """What is wrong, in paragraphs."""
     diagnostic = finding.result.diagnostic
-    name = f"**{link(diagnostic.code, diagnostic.url) if diagnostic.url else diagnostic.code}**"
+    url = on_web(diagnostic.url)
+    name = f"**{diagnostic.code if url is None else link(diagnostic.code, url)}**"
     sure = f"{diagnostic.confidence.value} confidence"
     lines = [
         f"{name} {code(diagnostic.name)}: {effect_text(diagnostic)}, {sure}",
@@ -84,11 +85,13 @@ def changes(file: SourceFile, fix: Fix) -> list[str]:
 
 def remedy(finding: Introduced, fix: Fix | Decline | None, *, offered: bool) -> list[str]:
     """What to do instead; ``offered`` says that a suggestion follows."""
-    result = finding.result
-    if not isinstance(fix, Fix):
-        result = replace(result, diagnostic=replace(result.diagnostic, fixable=None, declined=fix))
-    words = f"Instead: {prose(_cut(told(result).instead))}"
-    return [f"{words}, as suggested here"] if offered else [words]
+    diagnostic = finding.result.diagnostic
+    if isinstance(fix, Fix):
+        diagnostic = replace(diagnostic, instead=fix.message, fixable=fix.applicability)
+    else:
+        diagnostic = replace(diagnostic, fixable=None, declined=fix)
+    one = told(replace(finding.result, diagnostic=diagnostic), [finding.path])
+    return [f"Instead{', as suggested' if offered else ''}: {prose(_cut(one.instead))}"]
 
 
 def summary(outcome: Outcome, left_over: Sequence[Introduced]) -> list[str]:
@@ -104,7 +107,7 @@ def summary(outcome: Outcome, left_over: Sequence[Introduced]) -> list[str]:
     safe = sorted({i.path for i in introduced if _has_safe_fix(i)})
     if safe:
         paths = safe if len(safe) <= _MAX_FILES else ["."]
-        paragraphs.append(f"Apply the safe fixes: {code(_command(paths, unsafe=False))}")
+        paragraphs.append(f"Apply the safe fixes: {code(command(paths, unsafe=False))}")
     if left_over:
         paragraphs.append("Without a comment of their own:")
         paragraphs.append(_list(_groups(left_over)))
@@ -164,13 +167,6 @@ def _list(lines: Iterator[str]) -> str:
 
 def _has_safe_fix(finding: Introduced) -> bool:
     return finding.result.diagnostic.fixable is Applicability.SAFE
-
-
-def _command(paths: Sequence[str], *, unsafe: bool) -> str:
-    flags = ("--unsafe-fixes",) if unsafe else ()
-    # A path that starts with a dash would be read as an option.
-    dashes = ("--",) if any(path.startswith("-") for path in paths) else ()
-    return shlex.join(("tclint", "fix", *flags, *dashes, *paths))
 
 
 def _cut(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from tclint.lint.links import page_of
+from tclint.lint.links import on_web, page_of
 from tclint.server.actions import Choice
 from tclint.server.choosing import edit_of_choice
 from tclint.server.session import TclintServer
@@ -25,7 +25,7 @@ async def explain(ls: TclintServer, code: str) -> str:
     page = ls.engine.page(code)
     if page is None:
         raise JsonRpcInvalidParams(f"no rule has the code {code!r}")
-    url = page_of(code)
+    url = on_web(page_of(code))
     if url is not None and ls.client.shows_pages:
         ls.window_show_document(types.ShowDocumentParams(url, external=True))
     else:

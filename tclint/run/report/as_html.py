@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tclint.files import read_text
+from tclint.lint.links import on_web
 from tclint.report.as_html import prose
 from tclint.report.origin import origin
 from tclint.report.project import NAME
@@ -145,7 +146,7 @@ def _line(number: int, one: Ranked, answer: Answer, root: Path) -> dict[str, Any
         "place": words.place(one.line, root),
         "says": words.says(one.line),
         "remedy": words.remedy(one.line),
-        "url": one.line.finding.url if one.line.finding else None,
+        "url": on_web(one.line.finding.url) if one.line.finding else None,
         "source": [*_source(one.line)],
     }
 
