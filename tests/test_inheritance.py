@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tclint.config import Config
 from tclint.lint.engine import check_files, load_project
 from tclint.semantics.inheritance import linearised
-from tclint.semantics.project import MAX_BASES
+from tclint.semantics.project import BASES
 
 Hierarchy = list[list[int]]
 
@@ -77,7 +77,7 @@ def test_every_class_of_a_long_chain_knows_its_own_bases(tmp_path: Path) -> None
     module = (project := load_project([file], Config(tmp_path))).module_at(file)
     assert module is not None
     last, near = module.classes["C1499"], module.classes["C20"]
-    assert len(project.ancestry(last)) == MAX_BASES
-    assert len(project.ancestry(module.classes[f"C{1499 - MAX_BASES}"])) == MAX_BASES
+    assert len(project.ancestry(last)) == BASES.most + 1
+    assert len(project.ancestry(module.classes[f"C{1498 - BASES.most}"])) == BASES.most + 1
     assert len(project.ancestry(near)) == 22
     assert project.is_module_class(near)

@@ -12,7 +12,7 @@ from tclint.config import Config, ConfigError
 from tclint.diagnostics import Confidence, Diagnostic
 from tclint.lint.engine import Run, check_files
 from tclint.lint.why import why
-from tclint.semantics.installed import MAX_FILE_BYTES, Installed
+from tclint.semantics.installed import FILE_BYTES, Installed
 from tests.semantics_probe import put
 
 # What a package on the way of being imported would show: importing it must never happen.
@@ -321,7 +321,7 @@ def test_reading_is_bounded(tmp_path: Path) -> None:
     put(
         tmp_path,
         {
-            "big/__init__.py": "x = 1\n" * (MAX_FILE_BYTES // 6 + 1),
+            "big/__init__.py": "x = 1\n" * (FILE_BYTES.most // 6 + 1),
             **{f"many/m{n}.py": "x = 1\n" for n in range(300)},
             "many/__init__.py": "",
         },

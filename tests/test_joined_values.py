@@ -6,16 +6,21 @@ import ast
 from functools import reduce
 from pathlib import Path
 
-from tclint.semantics.lattice import MAX_REGISTRY, join
+from tclint.config import Settings
+from tclint.semantics.body import Body
+from tclint.semantics.bounds import Cuts
+from tclint.semantics.lattice import ALTERNATIVES, join, options
+from tclint.semantics.site import Facts, Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 from tclint.semantics.values import (
     NONE,
     UNKNOWN,
     Class,
+    External,
     Function,
+    Mapping,
     Object,
     Static,
-    Tensor,
     Union,
     Value,
     constant,
@@ -58,9 +63,9 @@ def test_methods_of_other_objects_stay_apart() -> None:
 
 
 def test_a_table_that_grows_is_what_it_is_at_once() -> None:
-    members: list[Value] = [function(f"f{number}") for number in range(MAX_REGISTRY - 1)]
-    members.append(Class(CLASS))
-    for count in range(2, MAX_REGISTRY + 1):
+    members: list[Value] = [function(f"f{number}") for number in range(ALTERNATIVES.most + 2)]
+    members[ALTERNATIVES.most - 1] = Class(CLASS)
+    for count in range(2, len(members) + 1):
         grown, at_once = reduce(lambda a, b: join((a, b)), members[:count]), join(members[:count])
         assert grown == at_once
         assert isinstance(grown, Union)
@@ -68,8 +73,22 @@ def test_a_table_that_grows_is_what_it_is_at_once() -> None:
         assert grown.options == at_once.options
 
 
-def test_a_table_ends_with_too_many_members_and_with_others() -> None:
-    table = join([function(f"f{number}") for number in range(MAX_REGISTRY)])
-    assert join((table, function("one more"))) is UNKNOWN
-    short = join([function(f"f{number}") for number in range(10)])
-    assert join((short, Tensor())) is UNKNOWN
+def test_a_table_of_very_many_keeps_the_first_and_says_that_there_are_more() -> None:
+    table = [function(f"f{number}") for number in range(ALTERNATIVES.most)]
+    cuts = Cuts()
+    cuts.place = Site(Body(MODULE, None, TREE), None, DEFINITION, Facts(), (), Settings())
+    full = join(table)
+    assert not cuts.found
+    longer = join((full, function("one more")))
+    assert options(longer) == (*table, UNKNOWN)
+    assert [bound for bound, _ in cuts.found] == [ALTERNATIVES]
+    assert join((longer, function("another"))) == longer
+
+
+def test_constants_are_left_out_without_a_word() -> None:
+    cuts = Cuts()
+    cuts.place = Site(Body(MODULE, None, TREE), None, DEFINITION, Facts(), (), Settings())
+    rows = [Mapping(((f"key{number}", constant(number)),)) for number in range(100)]
+    kinds = [function("f"), *rows, NONE, External("torch.relu")]
+    assert options(join(kinds)) == (kinds[0], NONE, kinds[-1], UNKNOWN)
+    assert not cuts.found

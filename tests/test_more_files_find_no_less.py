@@ -134,10 +134,9 @@ def test_the_last_of_many_is_found_like_the_first(kind: str, project: Path) -> N
 def test_a_run_says_where_it_does_not_follow_all_calls(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contexts, "MAX_WALKS", 8)
-    run = check_files(sorted(project.glob("*.py")), Config(project))
-    told = {(error.path.name, error.message.partition(" is called in")[0]) for error in run.errors}
-    assert ("helpers.py", "`reading`") in told
+    monkeypatch.setattr(contexts.WALKS, "most", 8)
+    told = {(name, code) for name, code, _ in found(project, [*project.glob("*.py")])}
+    assert "TCL004" in {code for _, code in told}
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -302,7 +302,7 @@ PROGRAMS = {
             reveal(g(x, n))  #= tensor (dtype of `x`) or unknown
             reveal(even(x, n))  #= unknown
     """,
-    "kinds beyond a few are not told apart": """
+    "of many kinds the constants are not told apart": """
         @torch.compile
         def f(x: torch.Tensor, n: int):
             y = x
@@ -313,7 +313,7 @@ PROGRAMS = {
             elif n == 5: y = x.shape[0]
             elif n == 6: y = x.item()
             elif n == 7: y = [1]
-            reveal(y)  #= constant 1 or unknown
+            reveal(y)  #= None or function `f` or numpy array or size of a tensor or number read from a tensor or tensor (dtype of `x`) or unknown
     """,
     "a class of tensors, another name of them, and what `**kwargs` are annotated as": """
         class Mine(torch.Tensor):

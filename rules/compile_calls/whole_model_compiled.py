@@ -10,6 +10,7 @@ from tclint.lint.options import Option
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
+from tclint.semantics.bounds import Bound
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import CompileCall
 from tclint.semantics.symbols import ClassInfo
@@ -20,7 +21,7 @@ from .arguments import as_written
 _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential"})
 _DICT = "torch.nn.ModuleDict"
 _ENCODERS = frozenset({"torch.nn.TransformerEncoder", "torch.nn.TransformerDecoder"})
-_DEEPEST = 3
+MODELS = Bound(3, "modules that make each other to find a stack of blocks", hides=False)
 
 
 class WholeModelCompiled(Rule[CompileCall]):
@@ -90,7 +91,10 @@ def _stacks_of(
     cls: ClassInfo, call: ast.Call | None, outer: _Made | None, depth: int = 0
 ) -> Iterator[_Stack]:
     init = cls.methods.get("__init__")
-    if init is None or isinstance(init.node, ast.Lambda) or depth > _DEEPEST:
+    if init is None or isinstance(init.node, ast.Lambda):
+        return
+    if depth > MODELS.most:
+        MODELS.cut()
         return
     made = _Made(cls, init.node.args, call, outer)
     found = _Blocks(made)

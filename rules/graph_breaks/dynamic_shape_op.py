@@ -9,6 +9,7 @@ from typing import Final
 from tclint.diagnostics import Advice, Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import AddArgument, Repair, Replace
 from tclint.lint.rule import Finding, Rule
+from tclint.semantics.bounds import Bound
 from tclint.semantics.events import DynamicShape
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -359,9 +360,13 @@ def _count_and_number(site: Site, made: ast.expr) -> tuple[ast.expr, ast.expr] |
     return count, number
 
 
-def _is_count(site: Site, node: ast.expr, depth: int = 4) -> bool:
+COUNTS = Bound(4, "steps to see that a number is a count", hides=False)
+
+
+def _is_count(site: Site, node: ast.expr, depth: int = COUNTS.most) -> bool:
     """True for an integer that may be written twice, and is never below zero."""
     if not depth:
+        COUNTS.cut()
         return False
     match node:
         case ast.Constant(value=value):

@@ -24,7 +24,6 @@ _LOADERS: Final = frozenset(
 _PASSED_ON: Final = ("enumerate", "tqdm", "iter", "trange")
 _WRAPPING: Final = frozenset({"prepare", "prepare_data_loader", "setup_dataloaders"})
 _LARGE: Final = regex(r"image|torchvision|video|audio|spectrogram|pixel", re.IGNORECASE)
-_DEEPEST: Final = 6
 
 Scope = ast.FunctionDef | ast.Module
 
@@ -67,7 +66,7 @@ def _batches(site: Site, source: ast.expr, target: ast.expr) -> Batches | None:
     if not isinstance(scope, (ast.FunctionDef, ast.Module)):
         return None
     search = _Search(site.module)
-    loader = search.made(scope, source, _DEEPEST)
+    loader = search.made(scope, source)
     if loader is None:
         return None
     return Batches(loader, frozenset(_bound(target)), search.wrapped)
@@ -83,7 +82,7 @@ def is_first_over(site: Site, loop: StepBody, loader: ast.Call, calls: frozenset
         if isinstance(node, ast.For)
         and any(differentiated(node))
         and not calls.isdisjoint(map(called, own_nodes(node)))
-        and search.made(scope, node.iter, _DEEPEST) is loader
+        and search.made(scope, node.iter) is loader
     ]
     return not others or min(others, key=_begin) is loop
 
@@ -94,28 +93,33 @@ class _Search:
     def __init__(self, module: ModuleInfo) -> None:
         self._module = module
         self.wrapped = False
+        self._known: dict[ast.expr, ast.Call | None] = {}
 
-    def made(self, scope: Scope, node: ast.expr, depth: int) -> ast.Call | None:
+    def made(self, scope: Scope, node: ast.expr) -> ast.Call | None:
         """The one loader that an expression of a scope can be."""
-        if not depth:
-            return None
+        if node not in self._known:
+            self._known[node] = None  # while it is looked for: it may lead to itself
+            self._known[node] = self._made(scope, node)
+        return self._known[node]
+
+    def _made(self, scope: Scope, node: ast.expr) -> ast.Call | None:
         match node:
             case ast.Call(
                 func=ast.Name(id=passed) | ast.Attribute(attr=passed), args=[inner, *_]
             ) if passed in _PASSED_ON:
-                return self.made(scope, inner, depth)
+                return self.made(scope, inner)
             case ast.Call(func=func) if dotted_name(self._module, func) in _LOADERS:
                 return node
             case ast.Call(func=ast.Name(id=name)):
-                return self._only(self._returned(name, None), depth)
+                return self._only(self._returned(name, None))
             case ast.Name(id=name):
-                return self._only(self._held(scope, name), depth)
+                return self._only(self._held(scope, name))
             case ast.Attribute(value=ast.Name(id="self"), attr=name):
-                return self._only(self._kept(scope, name), depth)
+                return self._only(self._kept(scope, name))
         return None
 
-    def _only(self, found: Iterator[tuple[Scope, ast.expr] | None], depth: int) -> ast.Call | None:
-        made = [None if one is None else self.made(*one, depth - 1) for one in found]
+    def _only(self, found: Iterator[tuple[Scope, ast.expr] | None]) -> ast.Call | None:
+        made = [None if one is None else self.made(*one) for one in found]
         return made[0] if made and all(one is made[0] for one in made) else None
 
     def _held(self, scope: Scope, name: str) -> Iterator[tuple[Scope, ast.expr] | None]:

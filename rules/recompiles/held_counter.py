@@ -7,6 +7,7 @@ from typing import Final
 
 from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
+from tclint.semantics.bounds import Bound
 from tclint.semantics.events import NumberCounted
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -14,8 +15,7 @@ from tclint.semantics.values import UNKNOWN, Class, Mapping, Object, Sequence, S
 
 from .attributes import is_integer_literal
 
-_DEPTH: Final = 6
-"""So many names, loops and calls are followed to what holds a number."""
+STEPS: Final = Bound(6, "names, loops and calls to what holds a number")
 
 
 class HeldCounter(Rule[NumberCounted]):
@@ -39,7 +39,7 @@ class HeldCounter(Rule[NumberCounted]):
         sure = _are_whole(event.value)
         if not sure and not (event.value is UNKNOWN and _starts_whole(site, target)):
             return None
-        if not _is_held_by_global(site, target, _DEPTH):
+        if not _is_held_by_global(site, target, STEPS.most):
             return None
         return Finding(
             f"`{site.text(target)}` is compiled in as a constant: each call with a new value "
@@ -94,7 +94,10 @@ def _is_held_by_global(site: Site, node: ast.expr, depth: int) -> bool:
     """True for what is part of a global variable's value, through names, loops and calls."""
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
-    if not isinstance(node, ast.Name) or not depth:
+    if not isinstance(node, ast.Name):
+        return False
+    if not depth:
+        STEPS.cut()
         return False
     stores = site.stores(node.id)
     if stores:

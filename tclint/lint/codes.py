@@ -7,3 +7,4 @@ from typing import Final
 SYNTAX_ERROR: Final = "TCL001"
 UNUSED_SUPPRESSION: Final = "TCL002"
 INVALID_SUPPRESSION: Final = "TCL003"
+NOT_FOLLOWED: Final = "TCL004"

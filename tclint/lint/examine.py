@@ -23,7 +23,7 @@ from tclint.diagnostics import (
     Span,
     Worth,
 )
-from tclint.lint.codes import SYNTAX_ERROR
+from tclint.lint.codes import NOT_FOLLOWED, SYNTAX_ERROR
 from tclint.lint.comments import keeping_comments
 from tclint.lint.confidence import confidence_of
 from tclint.lint.execution import Program
@@ -32,6 +32,7 @@ from tclint.lint.hatches import may_open
 from tclint.lint.headline import headline
 from tclint.lint.links import page_of
 from tclint.lint.looked import NOTHING, looked_at
+from tclint.lint.not_followed import not_followed
 from tclint.lint.outcome import Found, Outcome
 from tclint.lint.questions import Questions
 from tclint.lint.reading import Reader, project_of
@@ -51,23 +52,19 @@ from tclint.lint.versions import for_oldest, in_range, of_releases
 from tclint.lint.written import as_meant
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter.analysis import Analysis
-from tclint.semantics.interpreter.contexts import MAX_WALKS
+from tclint.semantics.interpreter.memory import NESTING
 from tclint.semantics.interpreter.run import interpret
 from tclint.semantics.interpreter.scripted import Scripted
 from tclint.semantics.project import Project
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import FunctionInfo
-from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
-from tclint.source.nesting import nested_deeply
 from tclint.source.stored import Excerpts
 
 Answer = tuple[Rule[Any], Finding]
 Said = tuple[Event, list[Answer]]
 
 INTERRUPTS: Final = frozenset({Effect.INVALID, Effect.GRAPH_BREAK, Effect.RECOMPILE})
-DEEP: Final = 100
-"""Levels of syntax that code which people write never has."""
 
 
 class Examiner:
@@ -93,7 +90,6 @@ class Examiner:
             loaded = reader, project_of(program, reader)
         self._reader, self._project = loaded
         self._visited: set[FunctionInfo] = set()
-        self._left_out: dict[Path, FileError] = {}
         self._looked = NOTHING
         self.flagged: dict[str, SourceFile] = {}
 
@@ -121,7 +117,7 @@ class Examiner:
         kept = [*self._judge(project, shard, silencer, last=last)]
         kept += self._syntax_errors(shard, silencer)
         kept += self._leftovers(project, shard, silencer)
-        errors = {**self._left_out, **self._reader.errors}
+        errors = self._reader.errors
         return Outcome(
             kept,
             [errors[path] for path in shard if path in errors],
@@ -165,7 +161,8 @@ class Examiner:
                     known.add(said_there)
                     self.flagged[str(file.path)] = file
                     yield found
-        self._visited, self._left_out = analysis.visited, _left_out(analysis)
+        yield from self._not_followed(analysis, project, silencer)
+        self._visited = analysis.visited
         self._looked = looked_at(analysis, events, self._checked)
         if not last:
             # Frames and their analysis refer to each other, and no garbage collector runs.
@@ -199,6 +196,19 @@ class Examiner:
         """What the rules say about an event."""
         asked = ((rule, _asked(rule, event, analysis)) for rule in self._questions.about(event))
         return [(rule, finding) for rule, finding in asked if finding is not None]
+
+    def _not_followed(
+        self, analysis: Analysis, project: Project, silencer: Silencer
+    ) -> Iterator[Found]:
+        """Findings for the places where bounds cut something off."""
+        if not is_selected(NOT_FOLLOWED, self._config):
+            return
+        for diagnostic, cut in not_followed(analysis.cuts, self._checked):
+            module = project.module_at(diagnostic.path)
+            statement = cut.statement if module is cut.module else None
+            if module and not silencer.silences(diagnostic, module.file, statement):
+                self.flagged[str(diagnostic.path)] = module.file
+                yield Found(diagnostic)
 
     def _syntax_errors(self, shard: Shard, silencer: Silencer) -> Iterator[Found]:
         """Findings for the files that are text but not Python."""
@@ -269,33 +279,13 @@ def worth_of(rule: Rule[Any], finding: Finding) -> Worth:
 
 
 def _asked(rule: Rule[Any], event: Event, analysis: Analysis) -> Finding | None:
+    analysis.cuts.place = event.site
     try:
         finding = rule.check(event)
     except RecursionError:
-        if event.site.function is not None:
-            analysis.left_out[event.site.function] = False
+        NESTING.cut()
         return None
     return None if finding is None else in_range(finding, event.site.settings)
-
-
-def _left_out(analysis: Analysis) -> dict[Path, FileError]:
-    """What could not be followed: it is nested too deeply, or called in too many ways."""
-    errors: dict[Path, FileError] = {}
-    for info, is_called_often in analysis.left_out.items():
-        file, place = info.module.file, nested_deeply(info.node, DEEP)
-        if is_called_often:
-            message = (
-                f"`{info.name}` is called in more than {MAX_WALKS} ways, and was not followed in "
-                "all of them, so that findings may be missing; check fewer files at once"
-            )
-            errors.setdefault(file.path, FileError(file.path, message, file.span(info.node)))
-        elif place is not None:
-            message = (
-                f"what is nested {DEEP} levels deep here could not be followed, so the rest of "
-                "the function is not checked; split it into several statements"
-            )
-            errors.setdefault(file.path, FileError(file.path, message, file.span(place)))
-    return errors
 
 
 @contextmanager

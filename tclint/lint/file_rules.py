@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tclint.diagnostics import Effect
-from tclint.lint.codes import INVALID_SUPPRESSION, SYNTAX_ERROR, UNUSED_SUPPRESSION
+from tclint.lint.codes import (
+    INVALID_SUPPRESSION,
+    NOT_FOLLOWED,
+    SYNTAX_ERROR,
+    UNUSED_SUPPRESSION,
+)
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.semantics.events import Event
 
@@ -148,5 +153,43 @@ def f(x):
     )
 
 
-OWN: Final[tuple[Rule[Any], ...]] = (SyntaxErrorRule(), UnusedSuppression(), InvalidSuppression())
+class NotFollowed(_Own):
+    """The analysis stops at a place, and what lies behind it is not checked.
+
+    ## What it does
+    Reports each statement at which the analysis meets one of its bounds: a name that may mean very
+    many classes or functions, a function that is called in more than 1,024 ways, syntax that nests
+    a hundred levels deep. The bounds keep the time of a run in proportion to the code; hardly any
+    code that people write comes near one.
+
+    ## Why it hurts
+    Findings may be missing behind the place: that nothing else is reported does not mean that
+    nothing is there.
+
+    ## Fix safety
+    There is no fix.
+
+    ## What to do instead
+    Name what is called there in `compiled`, so that it is checked by itself: `compiled =
+    ["models.py:Encoder.forward"]`. Where syntax nests too deeply, split the statement. Or measure
+    what compiling does there with `tclint verify`.
+
+    ## When to leave it
+    Where what is called there is checked by itself already, or never compiled. Silence it on the
+    line, and say why there.
+    """
+
+    code = NOT_FOLLOWED
+    name = "not-followed"
+    summary = "The analysis stops there, so findings may be missing"
+    instead = "Name what is called there in `compiled`, so that it is checked by itself"
+    effects = (Effect.NONE,)
+
+
+OWN: Final[tuple[Rule[Any], ...]] = (
+    SyntaxErrorRule(),
+    UnusedSuppression(),
+    InvalidSuppression(),
+    NotFollowed(),
+)
 """By code."""

@@ -15,6 +15,7 @@ from typing import Final
 
 from tclint.config import Config
 from tclint.files import read_bytes
+from tclint.semantics.bounds import Bound
 from tclint.semantics.collect import collect_module
 from tclint.semantics.symbols import ModuleInfo
 from tclint.source.decode import read_source
@@ -31,9 +32,9 @@ NOT_READ: Final = frozenset(
     }
 )  # fmt: skip
 # One file of half a megabyte costs as much as a project; nothing that a region calls is so large.
-MAX_FILE_BYTES: Final = 200_000
-MAX_BYTES: Final = 2_000_000
-MAX_FILES: Final = 100
+FILE_BYTES: Final = Bound(200_000, "bytes in a file of an installed package", in_regions=True)
+BYTES: Final = Bound(2_000_000, "bytes of installed packages", in_regions=True)
+FILES: Final = Bound(100, "files of installed packages", in_regions=True)
 
 
 def installed_packages(config: Config) -> Installed | None:
@@ -53,8 +54,8 @@ class Installed:
         self._folders = tuple(folders)
         self._bases: dict[str, str | None] = {}
         self._modules: dict[str, ModuleInfo | None] = {}
-        self._files = MAX_FILES
-        self._bytes = MAX_BYTES
+        self._files = FILES.most
+        self._bytes = BYTES.most
 
     def another(self) -> Installed:
         """The same packages, of which nothing has been read yet."""
@@ -99,14 +100,17 @@ class Installed:
 
     def _read(self, name: str, path: str) -> ModuleInfo | None:
         status = os.stat(path)  # noqa: PTH116 (many files, few of which are wanted)
-        if self._files == 0 or status.st_size > min(self._bytes, MAX_FILE_BYTES):
-            return None
+        left = ((FILES, self._files, 1), (BYTES, self._bytes, status.st_size))
+        for bound, room, size in (*left, (FILE_BYTES, FILE_BYTES.most, status.st_size)):
+            if size > room:
+                bound.cut()
+                return None
         self._files -= 1
         self._bytes -= status.st_size
         return _module(name, path, status.st_mtime_ns, status.st_size)
 
 
-@lru_cache(maxsize=2 * MAX_FILES)
+@lru_cache(maxsize=2 * FILES.most)
 def _module(name: str, path: str, _changed: int, _size: int) -> ModuleInfo | None:
     """Parse a file once for as long as it stays as it is: an editor asks again and again."""
     try:
@@ -118,7 +122,7 @@ def _module(name: str, path: str, _changed: int, _size: int) -> ModuleInfo | Non
 
 def _may_bind(path: str, name: str) -> bool:
     try:
-        text = read_bytes(path, MAX_FILE_BYTES)
+        text = read_bytes(path, FILE_BYTES.most)
     except OSError:
         return False  # nor could it be parsed
     return name.encode() in text or b"import *" in text

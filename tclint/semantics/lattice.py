@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, cast
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -26,9 +27,12 @@ from tclint.semantics.values import (
     Value,
 )
 
-MAX_OPTIONS: Final = 6
-MAX_REGISTRY: Final = 48
-MAX_WEIGHT: Final = 512
+FEW: Final = Bound(6, "alternatives for a value", hides=False)
+"""Of more, those that are data are one: no code hangs on which it is."""
+ALTERNATIVES: Final = Bound(64, "alternatives for a value")
+CLASSES: Final = Bound(8, "classes for an object", in_regions=True)
+WEIGHT: Final = Bound(512, "parts in a value")
+"""Larger containers are told by what any of their members may be."""
 
 
 def spread(function: Callable[[Value], Value], value: Value) -> Value:
@@ -70,9 +74,11 @@ def join(values: Iterable[Value]) -> Value:
         _merge_objects(flat)
     if len(flat) == 1:
         return next(iter(flat))
-    if not flat or (len(flat) > MAX_OPTIONS and not _is_registry(flat)):
+    if not flat:
         return UNKNOWN
-    return Union(tuple(flat), frozenset(flat))
+    if len(flat) > FEW.most:
+        flat = _of_many(flat)
+    return Union(tuple(flat), frozenset(flat)) if len(flat) > 1 else next(iter(flat))
 
 
 def _join_two(left: Value, right: Value) -> Value | None:
@@ -91,7 +97,7 @@ def _join_two(left: Value, right: Value) -> Value | None:
     if type(right) is Union:
         if left in right.members:
             return right
-        if len(right.options) < MAX_OPTIONS and _is_joined_with_none(left):
+        if len(right.options) < ALTERNATIVES.most and _is_joined_with_none(left):
             return Union((left, *right.options), right.members | {left})
         return None
     if kind is not other or (_is_joined_with_none(left) and _is_joined_with_none(right)):
@@ -114,10 +120,8 @@ def _with_option(left: Union, right: Value) -> Value | None:
         return left if right.members <= left.members else None
     if right in left.members:
         return left
-    if len(left.options) < MAX_OPTIONS and _is_joined_with_none(right):
+    if len(left.options) < ALTERNATIVES.most and _is_joined_with_none(right):
         return Union((*left.options, right), left.members | {right})
-    if len(left.options) > MAX_OPTIONS and _stays_apart(right):
-        return _longer(left, right)
     return None
 
 
@@ -184,18 +188,31 @@ def _merge_objects(flat: dict[Value, None]) -> None:
             flat[_join_methods(bound)] = None
 
 
+def _of_many(flat: dict[Value, None]) -> dict[Value, None]:
+    """The alternatives that code hangs on, as many as may be; what the others are is not known."""
+    objects: set[Value] = {value for value in flat if type(value) is Object and not value.is_module}
+    if len(objects) > CLASSES.most:
+        CLASSES.cut()
+        flat = dict.fromkeys([*(value for value in flat if value not in objects), UNKNOWN])
+    data: set[Value] = {v for v in flat if type(v) in _DATA and v is not NONE and is_data(v)}
+    flat = {value: None for value in flat if value not in data}
+    if len(flat) > ALTERNATIVES.most + (UNKNOWN in flat):
+        ALTERNATIVES.cut()
+        flat = dict.fromkeys([v for v in flat if v is not UNKNOWN][: ALTERNATIVES.most])
+        data = {UNKNOWN}
+    if data:
+        flat[UNKNOWN] = None
+    return flat
+
+
+_DATA: Final = frozenset({Static, Unknown, Sequence, Mapping})
+
+
 def _stays_apart(value: Value) -> bool:
     """True for a member of a table that is joined with no other one."""
     if type(value) is Function:
         return type(value.bound) is not Object or value.bound.fields is None
     return type(value) is Class
-
-
-def _longer(table: Union, value: Value) -> Value:
-    """A table with one member more; what is known of the others is not looked at again."""
-    if len(table.options) >= MAX_REGISTRY:
-        return UNKNOWN
-    return Union((*table.options, value), table.members | {value})
 
 
 def _is_same_method(one: Function, other: Function) -> bool:
@@ -229,29 +246,43 @@ def _join_objects(made: list[Object]) -> Object:
     return Object(first.name, first.cls, fields=joined)
 
 
-def _is_registry(flat: dict[Value, None]) -> bool:
-    """True for the members of a table of functions or classes, looked up by configuration."""
-    kinds = (Function, Class, Unknown)
-    return len(flat) <= MAX_REGISTRY and all(isinstance(v, kinds) or v is NONE for v in flat)
-
-
 def bounded(value: Sequence | Mapping) -> Value:
-    """The container, or a summary of one with very many parts.
+    """The container, or what any member of one with very many parts may be.
 
-    Nothing is learned from large tables, and ``x = x + x`` would double a value with every line.
+    ``x = x + x`` would double a value with every line.
     """
     if isinstance(value, Sequence) and value.items is not None and _flat(value.items):
         return value
-    if not _heavy(value, MAX_WEIGHT):
+    if not _heavy(value, WEIGHT.most):
         return value
     if isinstance(value, Mapping):
-        return Mapping()
-    element = join(value.items) if value.items else value.element
-    return Sequence(value.type, UNKNOWN if _heavy(element, MAX_WEIGHT // 2) else element)
+        return Mapping((), _any_of((*(part for _, part in value.items), value.element)))
+    return Sequence(value.type, _any_of(value.items or (value.element,)))
+
+
+def is_data(value: Value) -> bool:
+    """True for what is made of constants and things unknown: no code hangs on which it is."""
+    if isinstance(value, Union):
+        return all(map(is_data, value.options))
+    if isinstance(value, Sequence):
+        return is_data(value.element) and all(map(is_data, value.items or ()))
+    if isinstance(value, Mapping):
+        return is_data(value.element) and all(is_data(part) for _, part in value.items)
+    return isinstance(value, (Static, Unknown))
+
+
+def _any_of(members: tuple[Value, ...]) -> Value:
+    """What any of them may be, unless that is too much itself."""
+    element = join(members)
+    if not _heavy(element, WEIGHT.most // 2):
+        return element
+    if not all(map(is_data, members)):
+        WEIGHT.cut()
+    return UNKNOWN
 
 
 def _flat(items: tuple[Value, ...]) -> bool:
-    return len(items) < MAX_WEIGHT and _CONTAINERS.isdisjoint(map(type, items))
+    return len(items) < WEIGHT.most and _CONTAINERS.isdisjoint(map(type, items))
 
 
 _CONTAINERS: Final = frozenset({Sequence, Mapping, Iteration, Compiled, Partial, Union})

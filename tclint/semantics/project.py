@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.collect import collect_module, dotted_name, meaning_several
 from tclint.semantics.inheritance import linearised
 from tclint.semantics.installed import Installed
@@ -15,9 +17,13 @@ from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, Modu
 from tclint.semantics.syntax import nodes
 from tclint.torch_facts.modules import MODULE_CLASSES, MODULE_PACKAGES, NO_MODULES
 
-MAX_BASES: Final = 32
-# A package that takes over so many modules whole names each of them after what it holds.
-MAX_STARS: Final = 12
+# A package that takes over so many modules whole names each of them after what it holds: only
+# those are read.
+STARS: Final = Bound(32, "star imports may bring in a name")
+
+BASES: Final = Bound(256, "classes that a class inherits from")
+
+Seen = set[tuple[ModuleInfo, str]]
 
 
 class Project:
@@ -155,7 +161,7 @@ class Project:
         return None
 
     def lookup(
-        self, dotted: str, importer: ModuleInfo | None = None, depth: int = 0
+        self, dotted: str, importer: ModuleInfo | None = None, seen: Seen | None = None
     ) -> ModuleInfo | FunctionInfo | ClassInfo | tuple[ModuleInfo, str] | None:
         """What a dotted name means in the project.
 
@@ -165,39 +171,43 @@ class Project:
         if module is not None:
             return module
         head, _, last = dotted.rpartition(".")
-        if not head or depth > MAX_BASES or dotted.startswith("torch."):
+        if not head or dotted.startswith("torch."):
             return None  # tables say what torch's own classes are
         module = self.module(head, importer)
         if module is None:
-            owner = self.lookup(head, importer, depth + 1)
+            owner = self.lookup(head, importer, seen)
             if not isinstance(owner, ClassInfo):
                 return None
             return self.inner_class(owner, last) or self.method(owner, last)
-        return self.member(module, last, depth)
+        return self.member(module, last, seen)
 
     def member(
-        self, module: ModuleInfo, name: str, depth: int = 0
+        self, module: ModuleInfo, name: str, seen: Seen | None = None
     ) -> ModuleInfo | FunctionInfo | ClassInfo | tuple[ModuleInfo, str] | None:
-        """What a module's top level binds ``name`` to."""
+        """What a module's top level binds ``name`` to; those in ``seen`` were asked already."""
         if name in module.functions:
             return module.functions[name]
         if name in module.classes:
             return module.classes[name]
         if name in module.assigned:
             return module, name
-        target = module.imports.get(name)
-        if depth > MAX_BASES:
+        seen = set() if seen is None else seen
+        if (module, name) in seen:
             return None
+        seen.add((module, name))
+        target = module.imports.get(name)
         if target is None:
-            return self.starred(module, name, depth + 1)
-        return self.lookup(target, module, depth + 1)
+            return self.starred(module, name, seen)
+        return self.lookup(target, module, seen)
 
-    def is_contested(self, dotted: str, importer: ModuleInfo, depth: int = 0) -> bool:
+    def is_contested(self, dotted: str, importer: ModuleInfo, seen: Seen | None = None) -> bool:
         """True where a module on the way to what a name means gives it another meaning, too."""
         head, _, last = dotted.rpartition(".")
-        module = self.module(head, importer) if head and depth <= MAX_BASES else None
-        if module is None:
+        module = self.module(head, importer) if head else None
+        seen = set() if seen is None else seen
+        if module is None or (module, last) in seen:
             return False
+        seen.add((module, last))
         if module not in self._several:
             self._several[module] = meaning_several(module)
         if last in self._several[module]:
@@ -206,22 +216,25 @@ class Project:
             return False
         onward = [module.imports[last]] if last in module.imports else module.stars
         names = onward if last in module.imports else [f"{star}.{last}" for star in onward]
-        return any(self.is_contested(name, module, depth + 1) for name in names)
+        return any(self.is_contested(name, module, seen) for name in names)
 
     def starred(
-        self, module: ModuleInfo, name: str, depth: int = 1
+        self, module: ModuleInfo, name: str, seen: Seen | None = None
     ) -> ModuleInfo | FunctionInfo | ClassInfo | tuple[ModuleInfo, str] | None:
         """What a name means that may come from ``from ... import *``; the last one wins."""
-        stars = module.stars
-        if len(stars) > MAX_STARS:
-            stars = sorted((star for star in stars if _named_after(star, name)), key=len)
         if name.startswith("_"):
             return None
+        seen = set() if seen is None else seen
+        stars = module.stars
+        if len(stars) > STARS.most:
+            stars = sorted((star for star in stars if _named_after(star, name)), key=len)
         for star in reversed(stars):
             source = self.module(star, module, holding=name)
-            found = self.member(source, name, depth) if source is not None else None
+            found = self.member(source, name, seen) if source is not None else None
             if found is not None:
                 return found
+        if len(module.stars) > STARS.most and not hasattr(builtins, name):
+            STARS.cut()
         return None
 
     def bases(self, cls: ClassInfo) -> Iterator[ClassInfo | str]:
@@ -262,7 +275,9 @@ class Project:
                 pending.append(below)
                 continue
             above = linearised([known.get(base, (base,)) for base in bases], bases)
-            known[current] = (current, *(b for b in above if b is not current))[:MAX_BASES]
+            if len(above) > BASES.most:
+                BASES.cut()
+            known[current] = (current, *(b for b in above[: BASES.most] if b is not current))
             pending.pop()
         return known[cls]
 

@@ -36,7 +36,6 @@ _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _BOTH: Final = frozenset({"backward", "step"})
 _NONE: Final[frozenset[str]] = frozenset()
-_DEEPEST: Final = 3
 
 
 def may_train(text: str) -> bool:
@@ -87,7 +86,7 @@ class _Steps:
                 self._steps.append(scope)
         found: dict[ast.AST, bool] = dict.fromkeys(self._partial, False)
         for step in self._steps:
-            found |= dict.fromkeys(self._parts(step, _DEEPEST), True)
+            found |= dict.fromkeys(self._parts(step, set()), True)
         return found
 
     def _is_step(self, function: ast.FunctionDef, marks: frozenset[str]) -> bool:
@@ -184,20 +183,23 @@ class _Steps:
             found = self._methods.get((cls, self._kept[cls].get(name, "")))
         return found
 
-    def _parts(self, body: ast.AST, depth: int) -> Iterator[ast.AST]:
+    def _parts(self, body: ast.AST, seen: set[ast.AST]) -> Iterator[ast.AST]:
         """A step's body, the loops inside that accumulate, and what it calls every time."""
+        if body in seen:
+            return
+        seen.add(body)
         yield body
         function = body if isinstance(body, ast.FunctionDef) else self._owner.get(body)
         pending: list[ast.AST] = [*getattr(body, "body", [])]
         while pending:
             node = pending.pop()
-            if isinstance(node, ast.Call) and depth:
+            if isinstance(node, ast.Call):
                 called = self._called(node, function)
                 if called is not None and called not in self._steps:
-                    yield from self._parts(called, depth - 1)
+                    yield from self._parts(called, seen)
             if isinstance(node, _LOOPS):
                 if node in self._partial:
-                    yield from self._parts(node, depth)
+                    yield from self._parts(node, seen)
             elif not isinstance(node, (*_SOMETIMES, *_SCOPES)):
                 add_children(node, pending)
 

@@ -129,7 +129,15 @@ class _Looking:
         named = tuple(
             mentions_of(self.analysis, self.trace, function, self.known.get(function), self.walked)
         )
-        return Whereabouts(name, (), (f"no compiled code is seen to call `{name}`",), named)
+        because = (f"no compiled code is seen to call `{name}`", *self.not_followed())
+        return Whereabouts(name, (), because, named)
+
+    def not_followed(self) -> Iterator[str]:
+        """Where the analysis stopped, behind which a call may be."""
+        for (bound, _), cut in self.analysis.cuts.found.items():
+            if bound.hides:
+                place = f"{cut.module.file.path.name}:{cut.statement.lineno}"
+                yield f"not everything is followed: {place} has {bound}"
 
     def ways(self, function: Function) -> tuple[Way, ...]:
         """The different ways into a function, the sure ones and the short ones first."""
@@ -158,8 +166,6 @@ class _Looking:
         if kept_out:
             names = " or ".join(f"`{one}`" for one in sorted(filter(None, kept_out)))
             yield f"{names} keeps `{name}` out of compiled code"
-        elif info is not None and info in self.analysis.left_out:
-            yield f"`{name}` is nested too deeply to be followed"
         elif function.name in SETS_UP:
             made = name.rpartition(".")[0]
             yield f"`{name}` sets objects up, in eager mode: no compiled code makes a `{made}`"

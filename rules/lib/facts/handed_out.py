@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import Final
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.syntax import nodes
@@ -23,7 +24,7 @@ _PYTHON: Final = frozenset(
 )
 _IN_PLACE: Final = frozenset({"out", "inplace"})
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-_DEEPEST: Final = 3
+VARIABLES: Final = Bound(3, "variables to see that an attribute is only read", hides=False)
 
 
 class HandedOut:
@@ -53,7 +54,7 @@ class HandedOut:
             and isinstance(node.ctx, ast.Load)
             and isinstance(node.value, ast.Name)
         )
-        return next((node for node in reads if not self._only_reads(node, _DEEPEST)), None)
+        return next((node for node in reads if not self._only_reads(node, VARIABLES.most)), None)
 
     def variable(self, name: str, scope: ast.AST, after: ast.stmt) -> ast.AST | None:
         """Where a variable that a statement of a function binds goes that may be written there."""
@@ -62,7 +63,7 @@ class HandedOut:
         end = min((node.lineno for node in stores), default=None)
         changed = (one for one in stores if isinstance(self._around[one], ast.AugAssign))
         reads = (node for node in found if end is None or node.lineno < end)
-        given = (node for node in reads if not self._only_reads(node, _DEEPEST))
+        given = (node for node in reads if not self._only_reads(node, VARIABLES.most))
         return next(changed, None) or next(given, None)
 
     def _only_reads(self, node: ast.AST, depth: int) -> bool:
@@ -83,7 +84,9 @@ class HandedOut:
                 dotted = dotted_name(self._module, function) or ""
                 known = dotted in ALLOCATING_FUNCTIONS or dotted in _PYTHON
                 return known and all(one.arg not in _IN_PLACE for one in keywords)
-            case ast.Assign(targets=[ast.Name(id=name)]) if depth:
+            case ast.Assign(targets=[ast.Name()]) if not depth:
+                VARIABLES.cut()
+            case ast.Assign(targets=[ast.Name(id=name)]):
                 return self._variable_only_reads(outer, name, depth - 1)
         return False
 

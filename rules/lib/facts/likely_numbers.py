@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.events import HostRead
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -118,12 +119,17 @@ def _is_flag(site: Site, name: str) -> bool:
     return False
 
 
-def is_folded(site: Site, node: ast.expr, depth: int = 4) -> bool:
+FOLDED = Bound(4, "variables to see that a number is known", hides=False)
+
+
+def is_folded(site: Site, node: ast.expr, depth: int = FOLDED.most) -> bool:
     """True for numbers made of literals and sizes by tensor operations: Dynamo knows them."""
     if all(isinstance(kind, (Static, SymInt)) for kind in options(site.value(node))):
         return not isinstance(node, (ast.Tuple, ast.List))
     match node:
-        case ast.Name(id=name) if depth:
+        case ast.Name() if not depth:
+            FOLDED.cut()
+        case ast.Name(id=name):
             bound = [site.parent(target) for target in site.stores(name)]
             return bool(bound) and all(
                 isinstance(b, ast.Assign) and is_folded(site, b.value, depth - 1) for b in bound

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.lattice import options
 from tclint.semantics.ownership import is_unshared
 from tclint.semantics.site import Site
@@ -19,7 +20,7 @@ _OF_INTEGERS: Final = ("torch.LongTensor", "torch.IntTensor")
 _JOINS: Final = ("torch.cat", "torch.concat", "torch.concatenate")
 _INTEGERS: Final = ("torch.int64", "torch.long", "torch.int32", "torch.int")
 _LOOKS: Final = ("tolist", "shape", "size", "numel", "dim", "ndim", "device", "dtype")
-_DEEPEST: Final = 4
+VARIABLES: Final = Bound(4, "variables to find what a tensor was made of", hides=False)
 
 
 def known_list(site: Site, tensor: ast.expr) -> str | None:
@@ -36,7 +37,7 @@ def known_members(site: Site, tensor: ast.expr) -> list[ast.expr] | None:
 
     A list or tuple of them that has a name is one starred member.
     """
-    return _members(site, tensor, _DEEPEST)
+    return _members(site, tensor, VARIABLES.most)
 
 
 def written_member(site: Site, member: ast.expr) -> str:
@@ -47,7 +48,10 @@ def written_member(site: Site, member: ast.expr) -> str:
 
 
 def _members(site: Site, node: ast.expr, depth: int) -> list[ast.expr] | None:
-    if isinstance(node, ast.Name) and depth:
+    if isinstance(node, ast.Name):
+        if not depth:
+            VARIABLES.cut()
+            return None
         made = only_value(site, node.id)
         return None if made is None else _members(site, made, depth - 1)
     if not isinstance(node, ast.Call) or not node.args:
@@ -59,7 +63,7 @@ def _members(site: Site, node: ast.expr, depth: int) -> list[ast.expr] | None:
         return [*chain.from_iterable(known)] if len(known) == len(parts) else None
     if len(node.args) > 1 or not _makes_integers(site, node, name or ""):
         return None
-    moved = depth < _DEEPEST
+    moved = depth < VARIABLES.most
     if moved and not all(stays(site, name) for name in _names(site, given)):
         return None
     return _written(site, given)

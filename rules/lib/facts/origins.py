@@ -8,7 +8,9 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 
 
-def is_made_here(site: Site, node: ast.expr, tensor: Tensor, depth: int = 4) -> bool:
+def is_made_here(
+    site: Site, node: ast.expr, tensor: Tensor, seen: set[ast.expr] | None = None
+) -> bool:
     """True for the result of an operation of this function, or of one that calls it with that.
 
     False for inputs and parameters.
@@ -18,10 +20,11 @@ def is_made_here(site: Site, node: ast.expr, tensor: Tensor, depth: int = 4) -> 
     if not isinstance(node, ast.Name):
         return True
     bindings = [site.parent(target) for target in site.stores(node.id)]
-    if not bindings and depth:
-        return any(
-            is_made_here(caller, given, tensor, depth - 1) for caller, given in site.given(node.id)
-        )
+    seen = set() if seen is None else seen
+    if not bindings and node not in seen:
+        seen.add(node)
+        given_there = site.given(node.id)
+        return any(is_made_here(caller, given, tensor, seen) for caller, given in given_there)
     return any(isinstance(b, ast.Assign) and not _is_alias(b.value) for b in bindings)
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import NumpyScalar, Tensor
+
+VARIABLES = Bound(2, "variables to see that a number is drawn", hides=False)
 
 
 def decides_at_random(site: Site, test: ast.expr) -> bool:
@@ -40,12 +43,15 @@ def _all_random(site: Site, test: ast.expr) -> bool:
     return all(tensor.random or tensor.role for tensor in tensors)
 
 
-def _calls(site: Site, test: ast.expr, depth: int = 2) -> Iterator[str]:
+def _calls(site: Site, test: ast.expr, depth: int = VARIABLES.most) -> Iterator[str]:
     """The dotted names of the calls that make a test's operands, through local variables."""
     for node in nodes(test):
         if isinstance(node, ast.Call):
             yield site.dotted(node.func) or ""
-        elif isinstance(node, ast.Name) and depth:
+        elif isinstance(node, ast.Name) and not depth:
+            if site.stores(node.id):
+                VARIABLES.cut()
+        elif isinstance(node, ast.Name):
             for target in site.stores(node.id):
                 binding = site.parent(target)
                 if isinstance(binding, ast.Assign):

@@ -9,6 +9,7 @@ from typing import Final
 
 from tclint.records import record
 from tclint.regexes import regex
+from tclint.semantics.bounds import Bound
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 
@@ -17,6 +18,7 @@ _OF_MODULES: Final = frozenset({"parameters", "named_parameters", "buffers", "na
 _STATES: Final = frozenset({"state_dict"})
 _VIEWS: Final = frozenset({"items", "values", "keys"})
 _WRAPPERS: Final = frozenset({"list", "tuple", "dict", "OrderedDict", "chain", "reversed"})
+LISTS: Final = Bound(8, "variables to see that a loop runs over tensors")
 _NAMED: Final = regex(r"param|weights|_ps$", re.IGNORECASE)
 
 
@@ -43,7 +45,7 @@ def loop_names(loop: Loop) -> Names | None:
 
 def is_over_tensors(site: Site, node: ast.expr) -> bool:
     """True for what gives the parameters or the state of a module, and for lists of these."""
-    return any(_gives_tensors(site, part, 2) for part in _parts(node))
+    return any(_gives_tensors(site, part, LISTS.most) for part in _parts(node))
 
 
 def may_be_gone_over_twice(site: Site, node: ast.expr) -> bool:
@@ -87,6 +89,8 @@ def _gives_tensors(site: Site, node: ast.expr, depth: int) -> bool:
             made = _made(site, name)
             if made is not None and depth:
                 return _gives_tensors(site, made, depth - 1)
+            if made is not None:
+                LISTS.cut()
             return made is None and _NAMED.search(name) is not None
         case ast.Attribute(attr=name):
             return _NAMED.search(name) is not None

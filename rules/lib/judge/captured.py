@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.events import HostRead
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -18,7 +19,7 @@ from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..facts.known import is_parameter
 
-_DEEPEST: Final = 12
+STEPS: Final = Bound(12, "steps to see that a number stays in the graph", hides=False)
 _COMPUTED_BY: Final = frozenset({"abs", "float", "int", "max", "min", "pow", "round"})
 _TAKERS: Final = ("torch.", "math.")
 _ARITHMETIC: Final = (ast.USub, ast.UAdd, ast.Invert)
@@ -33,11 +34,12 @@ def settings_for(event: HostRead) -> tuple[str, ...]:
     return (SCALARS,)
 
 
-def stays_symbol(site: Site, node: ast.expr, depth: int = _DEEPEST) -> bool:
+def stays_symbol(site: Site, node: ast.expr, depth: int = STEPS.most) -> bool:
     """True where no code that tclint sees has to know the number that an expression gives."""
     outer = site.parent(node)
     match outer:
         case _ if not depth:
+            STEPS.cut()
             return False
         case ast.Expr():
             return True

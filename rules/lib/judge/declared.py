@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.diagnostics import Decline
+from tclint.semantics.bounds import Bound
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
@@ -15,12 +16,12 @@ from ..facts.parameters import is_number_literal, is_number_parameter
 from .certainty import may_be_number
 from .numbers import is_python_number
 
-_DEPTH = 4
+VARIABLES = Bound(16, "variables to see that a number is declared", hides=False)
 
 
 def takes_numbers(site: Site, node: ast.expr) -> Decline | None:
     """Why nothing may stand for ``node`` that only tensors have; None where it is a tensor."""
-    name = _declared(site, node, _DEPTH)
+    name = _declared(site, node, VARIABLES.most)
     if not name and may_be_number(site, node):
         return Decline(f"`{site.text(node)}` may be a Python number: nothing says it is a tensor")
     if not name or _is_asked_for(site, node, name):
@@ -74,8 +75,11 @@ def _declared(site: Site, node: ast.expr, depth: int) -> str:
 
 def _of_name(site: Site, node: ast.expr, name: str, depth: int) -> str:
     scope = site.body.scope
-    if isinstance(scope, ast.Module) or not depth:
+    if isinstance(scope, ast.Module):
         return ""
+    if not depth:
+        VARIABLES.cut()
+        return name  # it may be
     stores = [store for store in site.stores(name) if store.lineno < node.lineno]
     if is_number_parameter(scope, name):
         # Only where the function itself always binds the name anew is the caller's value gone.

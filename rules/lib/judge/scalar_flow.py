@@ -10,12 +10,13 @@ import ast
 from typing import Final
 
 from tclint.lint.rewrite import Replace
+from tclint.semantics.bounds import Bound
 from tclint.semantics.symbols import FunctionInfo, parameters_of
 
 from .scalar_expressions import Expressions
 from .scalar_kinds import NUMBERS, Env, Flow, Kind, Kinds, Method, is_changed, join_all
 
-_ROUNDS: Final = 8
+ROUNDS: Final = Bound(8, "rounds to see which methods get numbers", hides=False)
 _PUBLIC: Final = "`{}` would return a number, which others may take for a tensor"
 
 
@@ -24,11 +25,13 @@ def follow_scalars(flow: Flow) -> None:
     while True:
         flow.given.clear()
         flow.returns.clear()
-        for _ in range(_ROUNDS):
+        for _ in range(ROUNDS.most):
             before = repr((flow.given, flow.returns))
             _walk_all(flow)
             if before == repr((flow.given, flow.returns)):
                 break
+        else:
+            ROUNDS.cut()
         leaking = {name: one.leaks[0] for name, one in flow.methods.items() if one.leaks}
         if not leaking:
             return
@@ -159,12 +162,13 @@ class _Statements(Expressions):
 
     def _loop(self, body: list[ast.stmt], env: Env) -> None:
         """Walk a block that may run again, and not at all."""
-        for _ in range(_ROUNDS):
+        for _ in range(ROUNDS.most):
             before, inner = dict(env), dict(env)
             self.block(body, inner)
             _merge(env, [before, inner])
             if env == before:
                 return
+        ROUNDS.cut()
 
     def _unknown(self, node: ast.stmt, env: Env) -> None:
         """A statement of which nothing is known but the names in it."""

@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.diagnostics import Advice, Change, Decline
 from tclint.lint.rewrite import AddArgument, Repair, Replace, Rewrite
+from tclint.semantics.bounds import Bound
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import External, Function, Object, Tensor, Unknown, Value
@@ -81,7 +82,10 @@ def switch_call_in_eager(
     return Repair(_MESSAGE, (rewrite,), Change.BEHAVIOUR, _CHANGES)
 
 
-def _is_leaf_seen(site: Site, value: ast.expr, depth: int = 4) -> bool:
+CALLERS = Bound(4, "calls up to see who may keep a tensor", hides=False)
+
+
+def _is_leaf_seen(site: Site, value: ast.expr, depth: int = CALLERS.most) -> bool:
     """True where somebody may keep the tensor itself, or ask for its gradient.
 
     What a function returns is followed to those that call it in compiled code.
@@ -94,6 +98,8 @@ def _is_leaf_seen(site: Site, value: ast.expr, depth: int = 4) -> bool:
             return any(_is_asked(site, read) or _is_leaf_seen(site, read, depth) for read in reads)
         case ast.Return():
             callers = site.body.calls.items()
+            if not depth:
+                CALLERS.cut()
             if not depth or not callers or len(site.chain) == 1:
                 return True
             return any(_is_leaf_seen(caller, call, depth - 1) for call, (caller, _) in callers)

@@ -21,6 +21,7 @@ from typing import Final
 from tclint.diagnostics import Change
 from tclint.lint.rewrite import Insert, Repair, Replace, Rewrite
 from tclint.records import record
+from tclint.semantics.bounds import Bound
 from tclint.semantics.callees import seen_callees
 from tclint.semantics.lattice import options
 from tclint.semantics.ownership import is_local
@@ -42,7 +43,7 @@ _CHANGES: Final = (
     "assumes that the groups hold all rows"
 )
 _LINEAR: Final = "torch.nn.functional.linear"
-_DEEPEST: Final = 16
+STEPS: Final = Bound(16, "steps from a list to where its groups are split", hides=False)
 
 
 @record(frozen=True)
@@ -67,7 +68,7 @@ def group_rows(site: Site, read: ast.expr, source: ast.expr) -> Repair | None:
     if tensor.dtype is None or tensor.dtype.category != "int":
         return None
     way = _Way(site)
-    if not way.leads_to_groups(site, read, (), _DEEPEST) or not way.groups:
+    if not way.leads_to_groups(site, read, (), STEPS.most) or not way.groups:
         return None
     kept = Replace(read, f"$sizes if {spelled}() else $read", {"sizes": source, "read": read})
     rewrites: list[Rewrite] = [kept]
@@ -95,6 +96,8 @@ class _Way:
         self, site: Site, node: ast.expr, path: tuple[int, ...], depth: int
     ) -> bool:
         """True where all uses of ``node``, or of the member at ``path`` in it, are groups."""
+        if not depth:
+            STEPS.cut()
         if not depth or site.module is not self._module:
             return False
         if (node, path) in self._seen:

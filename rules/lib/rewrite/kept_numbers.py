@@ -12,6 +12,7 @@ from typing import Final
 from tclint.diagnostics import Decline, Edit, Span
 from tclint.lint.rewrite import Import, Repair, Replace, Rewrite, Splice
 from tclint.records import record
+from tclint.semantics.bounds import Bound
 from tclint.semantics.lattice import options
 from tclint.semantics.ownership import is_local, is_unshared
 from tclint.semantics.site import Site
@@ -31,7 +32,7 @@ _MESSAGE: Final = "Keep the numbers instead of a tensor made of them"
 _OF_INTEGERS: Final = frozenset({"torch.IntTensor", "torch.LongTensor"})
 _MAKES: Final = frozenset({"torch.tensor", "torch.as_tensor"}) | _OF_INTEGERS
 _INTEGERS: Final = frozenset({"torch.int64", "torch.long", "torch.int32", "torch.int"})
-_DEEPEST: Final = 3
+STEPS: Final = Bound(3, "variables and calls to where a tensor is made", hides=False)
 _WITHOUT_PYTHON_38: Final = (2, 5)
 
 
@@ -62,7 +63,7 @@ class _Uses:
 
 def keep_numbers(site: Site, source: ast.expr) -> Repair | Decline | None:
     """Keep the numbers that a tensor was made of; None where it is not made of them."""
-    found = _made(site, source, _DEEPEST)
+    found = _made(site, source, STEPS.most)
     if not found:
         return None
     verdicts: list[Verdict] = []
@@ -82,9 +83,11 @@ def _made(site: Site, node: ast.expr, depth: int) -> list[_Made]:
         case ast.Call():
             made = _of_call(site, node)
             return [] if made is None else [made]
-        case ast.Subscript(value=inner, slice=ast.Constant(value=int())) if depth:
+        case ast.Subscript(value=inner, slice=ast.Constant(value=int())):
             return _made(site, inner, depth)
-        case ast.Name(id=name) if depth and is_unshared(site, name):
+        case ast.Name() if not depth:
+            STEPS.cut()
+        case ast.Name(id=name) if is_unshared(site, name):
             stores = site.stores(name)
             if is_parameter(site, name):
                 return [] if stores else _of_callers(site, name, depth)

@@ -10,6 +10,7 @@ from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Replace
 from tclint.records import record
 from tclint.semantics.body import Body
+from tclint.semantics.bounds import Bound
 from tclint.semantics.callees import Callee, callees
 from tclint.semantics.ownership import blocks_around, is_unshared
 from tclint.semantics.site import Site
@@ -37,7 +38,7 @@ _ONE_TYPE = Changes(
 )
 _LEAVES = "the number leaves a block that may run under `inference_mode`"
 _KEEPING = (ast.Assign, ast.Dict, ast.List, ast.Tuple, ast.Set, ast.Call, ast.keyword, ast.Return)
-_ROUNDS = 3
+ROUNDS = Bound(3, "numbers that meet in one place of a loop", hides=False)
 """How often a loop may come back to a place with another number before it is given up."""
 _COMPUTED: Final = (ast.BinOp, ast.Compare, ast.UnaryOp)
 _RANGE: Final = (
@@ -178,7 +179,8 @@ class Way:
         before.append(number)
         if not self._blocks <= blocks_around(self.site, use):
             self.verdicts.append(Refused(_LEAVES))
-        elif len(before) > _ROUNDS:
+        elif len(before) > ROUNDS.most:
+            ROUNDS.cut()
             self.verdicts.append(
                 Changes("a loop goes on computing with the number, where tclint stops following it")
             )

@@ -14,6 +14,7 @@ from typing import Final, cast
 from tclint.diagnostics import Change
 from tclint.lint.rewrite import Insert, Repair
 from tclint.records import record
+from tclint.semantics.bounds import Bound
 from tclint.semantics.callees import callees
 from tclint.semantics.collect import meaning_several
 from tclint.semantics.lattice import options
@@ -46,7 +47,7 @@ _SYNTAX: Final = (
     ast.Tuple, ast.List, ast.UnaryOp, ast.keyword, ast.operator, ast.unaryop, ast.expr_context,
 )  # fmt: skip
 _EXACT: Final = ("bool", "int")
-_CALLERS: Final = 4
+CALLERS: Final = Bound(4, "calls up to what can be an operator", hides=False)
 _DRAWING: Final = ("bernoulli", "multinomial", "normal", "poisson", "rand")
 _FUNCTIONS: Final = frozenset(
     [
@@ -85,7 +86,7 @@ class _Result:
 
 def tensor_operator(site: Site) -> Repair | None:
     """Register this function, or the nearest that calls it alone, as an operator."""
-    for _ in range(_CALLERS):
+    for _ in range(CALLERS.most):
         repair = _of_function(site)
         callers = {caller.body: caller for caller, _ in site.body.calls.values()}
         if repair is not None or len(callers) != 1:
@@ -94,6 +95,7 @@ def tensor_operator(site: Site) -> Repair | None:
         if caller.module is not site.module:
             return None
         site = caller
+    CALLERS.cut()
     return None
 
 

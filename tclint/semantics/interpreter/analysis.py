@@ -13,6 +13,7 @@ from tclint import torch_facts
 from tclint.config import Settings
 from tclint.diagnostics import ChainLink
 from tclint.semantics.body import Body
+from tclint.semantics.bounds import Cuts
 from tclint.semantics.collect import with_inner
 from tclint.semantics.events import (
     ArrayRead,
@@ -68,8 +69,6 @@ P = ParamSpec("P")
 # Events that matter where no compiled region is: they say how regions come about.
 SETUP_EVENTS: Final = (CompileCall, OptimizerInit)
 TYPE_CHECKING_NAMES: Final = ("typing.TYPE_CHECKING", "typing_extensions.TYPE_CHECKING")
-# The cost of a run is bounded by this: calls are followed so deep.
-MAX_DEPTH: Final = 24
 
 
 @record(eq=False)
@@ -142,20 +141,20 @@ class Analysis:
         self.given: dict[FunctionInfo, dict[str, Value]] = {}  # by eager code, which sets up
         self.observed: dict[FunctionInfo, dict[str, Value]] = {}
         self.visited: set[FunctionInfo] = set()
-        # Functions not walked to their end, or (True) not for all that they are called with.
-        self.left_out: dict[FunctionInfo, bool] = {}
+        self.cuts = Cuts()
+        # Walks that are put off, the functions that wait for them, and those that are put off.
+        self.deferred, self.unfinished = list[Callable[[], Value]](), set[FunctionInfo]()
+        self.stack, self.apart = list[FunctionInfo](), set[FunctionInfo]()
         self.closures: dict[ast.AST, Frame] = {}
         self.local_functions: dict[ast.AST, FunctionInfo] = {}
         self.local_classes: dict[tuple[object, ...], ClassInfo] = {}
-        self.changes = Changes()
-        self.hooks = Hooks()
+        self.changes, self.hooks = Changes(), Hooks()
         self.wrappers: dict[FunctionInfo, tuple[Wrapper, ...]] = {}
         self.makes_wrapper: dict[ast.AST, bool] = {}
         self.uses: dict[ast.AST, Uses] = {}
         self.applied, self.asked, self.filled = Counter(), {}, {}
         self.answers: dict[FunctionInfo, Value] = {}
-        self.depth = self.operations = 0
-        self.active: set[FunctionInfo] = set()
+        self.operations, self.active = 0, set[FunctionInfo]()
         self.always_raises: dict[FunctionInfo, bool] = {}
         self.reshaping: set[FunctionInfo] = set()  # functions that reshape a tensor in place
         self.not_traced: dict[FunctionInfo, frozenset[str]] = {}
@@ -396,7 +395,9 @@ class Analysis:
         if not statements:
             return {}
         frame = Frame(self, self.body(module, None), None, (), {}, statements[0])
+        before, self.cuts.place = self.cuts.place, frame
         walk_block(frame, statements)
+        self.cuts.place = before
         return frame.env
 
     def class_variables(self, cls: ClassInfo) -> dict[str, ast.stmt]:

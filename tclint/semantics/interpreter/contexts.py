@@ -6,6 +6,7 @@ import ast
 from collections.abc import Container, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.lattice import join, options
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.values import (
@@ -38,12 +39,10 @@ Kinds = tuple[Hashable, ...]
 # So many walks of a function are told apart by all that is known of the arguments. Later ones have
 # to come to something new: code that no walk came to yet, or an argument of a kind it never had.
 # So the cost of a run grows with the code and not with the number of calls.
-EXACT: Final = 6
-# Where a function is called with more kinds of arguments than this, the run says that it was not
-# walked for all of them.
-MAX_WALKS: Final = 1024
-DEEP: Final = 3
-"""Levels of containers whose content counts."""
+EXACT: Final = Bound(6, "walks of a function that are told apart by all arguments", hides=False)
+WALKS: Final = Bound(1024, "ways to call a function")
+DEEP: Final = Bound(3, "levels of containers", hides=False)
+"""Below, all content is one kind: a function that is called often is not walked for each."""
 _PLAIN: Final = (Tensor, Static, Unknown)
 """What holds nothing, and is of no class of the project."""
 
@@ -93,7 +92,7 @@ class Contexts:
     @property
     def is_full(self) -> bool:
         """True when the function was walked as often as the cost allows."""
-        return len(self._walked) >= MAX_WALKS
+        return len(self._walked) >= WALKS.most
 
     @property
     def has_asked(self) -> bool:
@@ -157,8 +156,9 @@ class Contexts:
         Where that is only methods of other classes, called as others were, they go to
         ``likewise``, and no walk is needed.
         """
-        if len(self._walked) < EXACT:
+        if len(self._walked) < EXACT.most:
             return True
+        EXACT.cut()
         if not self._had:
             for walked in self._walked:
                 self._had.update(self._kinds(analysis, walked))
@@ -242,7 +242,7 @@ def _placed(given: Given, places: Container[str] | None = None) -> Iterator[tupl
             if is_wanted:
                 yield name, option
             for held in _held(option) if is_inside_wanted else ():
-                for part in _parts(held, DEEP - 1):
+                for part in _parts(held, DEEP.most - 1):
                     yield inside, part
 
 

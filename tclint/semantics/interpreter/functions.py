@@ -10,7 +10,7 @@ from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import class_info, dotted_name, function_info, with_inner
 from tclint.semantics.events import Call
 from tclint.semantics.interpreter.always_raises import never_returns
-from tclint.semantics.interpreter.analysis import MAX_DEPTH, Analysis, Root
+from tclint.semantics.interpreter.analysis import Analysis, Root
 from tclint.semantics.interpreter.annotations import annotation_value, kept_promise
 from tclint.semantics.interpreter.arguments import (
     AUTOGRAD_CONTEXT,
@@ -25,7 +25,7 @@ from tclint.semantics.interpreter.containers import hold
 from tclint.semantics.interpreter.contexts import Filled, MethodCall
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Env, Frame
-from tclint.semantics.interpreter.memory import walk_once
+from tclint.semantics.interpreter.memory import give_up, is_too_deep, walk_once
 from tclint.semantics.interpreter.not_traced import is_disabled, not_traced
 from tclint.semantics.interpreter.parameters import assumed_value, keywords_value
 from tclint.semantics.interpreter.reshaping import forget_shapes
@@ -127,7 +127,7 @@ def _result(frame: Frame, function: Function, arguments: Arguments, node: ast.ex
         if is_disabled(kept) and isinstance(node, ast.Call):
             analysis.emit(frame, Call, node, function="torch.compiler.disable", call=node)
         return UNKNOWN
-    if info in analysis.active or analysis.depth >= MAX_DEPTH or _is_setup_of_others(frame, info):
+    if info in analysis.active or _is_setup_of_others(frame, info):
         return UNKNOWN
     env = bind(analysis, function, arguments)
     if frame.region is not None and isinstance(function.bound, Object):
@@ -222,7 +222,7 @@ def walk_wrappers(
     try:
         for wrapper in wrappers:
             info = wrapper.function
-            if info not in analysis.active and analysis.depth < MAX_DEPTH:
+            if info not in analysis.active:
                 analysis.closures[info.node] = wrapper.closure
                 env = bind(analysis, Function(info, function.bound), arguments)
                 walk_once(analysis, info, env, frame.region, chain, frame.facts.default_off)
@@ -352,7 +352,10 @@ def attributes_of(analysis: Analysis, cls: ClassInfo) -> dict[str, Value]:
     if cls in analysis.initialised:
         return attributes
     init = analysis.project.method(cls, "__init__")
-    if init in analysis.active or analysis.depth >= MAX_DEPTH:
+    if init in analysis.active:
+        return attributes
+    if is_too_deep(analysis):
+        give_up(analysis)
         return attributes
     analysis.initialised.add(cls)
     if init is not None:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Final
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.events import ArrayRead, Loop, LoopedOver
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.assignment import assign
@@ -19,8 +20,8 @@ from tclint.semantics.interpreter.truth import truth
 from tclint.semantics.lattice import join, options
 from tclint.semantics.values import UNKNOWN, Iteration, Mapping, Sequence, Tensor, Union, Value
 
-# How often a loop's body is walked at most, by how many loops are around it: nests stay cheap.
-ROUNDS: Final = (3, 2, 2, 1)
+ROUNDS: Final = Bound(6, "rounds of a loop to see what its variables become", in_regions=True)
+"""Few loops take more than three; of nested ones, all but the outermost get fewer."""
 
 
 @walks(ast.For, ast.AsyncFor)
@@ -63,7 +64,8 @@ def _loop(frame: Frame, node: ast.For | ast.While, begin: Callable[[], bool | No
     frame.rounds += 1
     always = isinstance(node, ast.While)
     frame.env = dict(before)
-    for _ in range(ROUNDS[min(len(frame.loops), len(ROUNDS)) - 1]):
+    most = max(ROUNDS.most // len(frame.loops), 2)
+    for number in range(1, most + 1):
         head = dict(frame.env)
         with frame.within(loop=node):
             verdict = begin()
@@ -76,6 +78,9 @@ def _loop(frame: Frame, node: ast.For | ast.While, begin: Callable[[], bool | No
         after = merge(ends) if ends else None
         if _settled(head, frame.env):
             break
+        if number == most:
+            frame.statement = node
+            ROUNDS.cut()
     frame.loops.pop()
     frame.rounds -= 1
     leaving = [*([after] if after is not None and not always else []), *exits.breaks]

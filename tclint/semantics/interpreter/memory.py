@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
+from functools import partial
 from typing import Final, cast
 
 from tclint.diagnostics import ChainLink
+from tclint.semantics.bounds import Bound
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.block import walk_block
 from tclint.semantics.interpreter.callables import call_value
 from tclint.semantics.interpreter.contexts import (
+    WALKS,
     Behaviour,
     Contexts,
     Filled,
@@ -22,7 +25,7 @@ from tclint.semantics.interpreter.contexts import (
 )
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Env, Frame
-from tclint.semantics.lattice import join, options, with_dtype
+from tclint.semantics.lattice import is_data, join, options, with_dtype
 from tclint.semantics.records import record
 from tclint.semantics.site import Facts, Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
@@ -43,9 +46,12 @@ from tclint.semantics.values import (
 
 CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__"})
 """Methods whose walk gives the object that they make, instead of None."""
-# So many different values of an argument must have made no difference before it is taken to make
-# none. Only for code that sets modules up: there the question is which attributes come about.
-ENOUGH_ALIKE: Final = 3
+ALIKE: Final = Bound(3, "values of an argument that make no difference", hides=False)
+"""Then it is taken to make none, in code that sets modules up: what comes about are attributes."""
+CALLS: Final = Bound(24, "calls deep", in_regions=True)
+"""Python's own stack ends soon after; deeper calls are walked by themselves."""
+NESTING: Final = Bound(100, "levels of syntax deep")
+"""What people write never has so many; Python's stack ends at several hundred."""
 
 
 def walk_once(
@@ -78,6 +84,9 @@ def walk_once(
         if region is not None and memory.has_asked:
             _ask(analysis, memory.asks(rough))
         return known
+    if is_too_deep(analysis) or (info in analysis.apart and analysis.stack):
+        later = partial(walk_once, analysis, info, env, region, chain, default_off)
+        return _put_off(analysis, info, later)
     before, analysis.asked = analysis.asked, {}
     result = walk(analysis, info, env, region, chain, default_off)
     asked, analysis.asked = analysis.asked, before
@@ -88,6 +97,27 @@ def walk_once(
     if rough is not exact:
         memory.also(rough, _without_dtype(result), filled)
     return result
+
+
+def is_too_deep(analysis: Analysis) -> bool:
+    """Whether another call would be deeper than calls are followed."""
+    return len(analysis.stack) >= CALLS.most
+
+
+def _put_off(analysis: Analysis, info: FunctionInfo, later: Callable[[], Value]) -> Value:
+    """Leave a walk for when those that run have ended; then they are done again."""
+    analysis.unfinished |= set(analysis.stack)
+    if info in analysis.apart:
+        analysis.deferred.append(later)
+    else:
+        give_up(analysis)
+    return UNKNOWN
+
+
+def give_up(analysis: Analysis) -> None:
+    """Stop at a call that is too deep: next time what is halfway there is walked by itself."""
+    analysis.unfinished |= set(analysis.stack)
+    analysis.apart.add(analysis.stack[CALLS.most // 2])
 
 
 def _ask(
@@ -111,7 +141,7 @@ def _without_walk(
     """What comes of a call that brings nothing new, or only methods of other classes."""
     likewise: Likewise = []
     if memory.is_full:
-        analysis.left_out[info] = True
+        WALKS.cut()
     elif memory.is_new(analysis, given, likewise):
         return None
     if likewise and region is not None:
@@ -200,8 +230,10 @@ class SetUp:
             return False
         for name, value in env.items():
             had = self.seen[name]
-            if len(had) < ENOUGH_ALIKE and value not in had:
-                return False
+            if value not in had:
+                if len(had) < ALIKE.most:
+                    return False
+                ALIKE.cut()
         return True
 
     def note(self, env: Env) -> None:
@@ -227,21 +259,10 @@ class SetUp:
             had = self.seen.get(two, set())
             if all(option in had for option in options(one)):
                 return two
-        if isinstance(one, Value) and isinstance(two, Value) and _plain(one) and _plain(two):
+        if isinstance(one, Value) and isinstance(two, Value) and is_data(one) and is_data(two):
             return join((one, two))
         self.varies = True
         return UNKNOWN
-
-
-def _plain(value: Value) -> bool:
-    """True for what is made of constants and things unknown: nothing hangs on which it is."""
-    if isinstance(value, Union):
-        return all(map(_plain, value.options))
-    if isinstance(value, Sequence):
-        return _plain(value.element) and all(map(_plain, value.items or ()))
-    if isinstance(value, Mapping):
-        return _plain(value.element) and all(_plain(part) for _, part in value.items)
-    return isinstance(value, (Static, Unknown))
 
 
 def _set_up(
@@ -266,6 +287,9 @@ def _set_up(
     before = memory.get(exact)
     if before is not None:
         return before
+    if is_too_deep(analysis):
+        give_up(analysis)
+        return UNKNOWN
     mark = len(analysis.written)
     result = walk(analysis, info, dict(env), None, chain, default_off)
     memory.note(exact, result, {}, {})
@@ -315,23 +339,25 @@ def walk(
     body = analysis.body(info.module, info, compiled=region is not None)
     facts = Facts(default_off=default_off)
     outer = analysis.closures.get(node)
-    frame = Frame(analysis, body, region, chain, env, _first_statement(node), outer, facts)
+    frame = Frame(analysis, body, region, chain, env, first_statement(node), outer, facts)
     containers = _containers(env) if region is not None else {}
     if region is not None:
         analysis.visited.add(info)
     if analysis.trace is not None:
         analysis.trace.walked(info, region, chain, default_off)
     analysis.active.add(info)
-    analysis.depth += 1
+    analysis.stack.append(info)
+    before, analysis.cuts.place = analysis.cuts.place, frame
     try:
         if isinstance(node, ast.Lambda):
             return evaluate(frame, node.body)
         walk_block(frame, node.body)
     except RecursionError:  # an expression of thousands of terms: the rest is left out
-        analysis.left_out[info] = False
+        NESTING.cut()
         return UNKNOWN
     finally:
-        analysis.depth -= 1
+        analysis.cuts.place = before
+        analysis.stack.pop()
         analysis.active.discard(info)
         analysis.filled = _filled(frame, containers) if containers else {}
     if makes:
@@ -364,7 +390,8 @@ def _filled(frame: Frame, given: Filled) -> Filled:
     return found
 
 
-def _first_statement(node: FunctionNode) -> ast.stmt:
+def first_statement(node: FunctionNode) -> ast.stmt:
+    """Where walking a function begins."""
     if isinstance(node, ast.Lambda):
         return ast.copy_location(ast.Expr(node.body), node.body)
     return node.body[0]

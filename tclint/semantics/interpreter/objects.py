@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Final
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.collect import class_info, decorator_name
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.arguments import Arguments
@@ -45,7 +46,8 @@ _PLAIN: Final = frozenset(
 _FACTORIES: Final[dict[str, Value]] = {
     "list": Sequence("list", items=()), "set": Sequence("set", items=()), "dict": Mapping(),
 }  # fmt: skip
-MAX_NESTING: Final = 3
+OBJECTS: Final = Bound(3, "objects that hold each other", hides=False)
+"""Below, an object's attributes are what its class sets, whichever object it is."""
 
 
 def make(frame: Frame, cls: ClassInfo, arguments: Arguments, node: ast.expr) -> Value:
@@ -112,13 +114,14 @@ def _finished(made: Value, cls: ClassInfo) -> Value:
 
 def _shallow(fields: dict[str, Value]) -> tuple[tuple[str, Value], ...]:
     """The fields, without those of objects that hold objects that hold objects."""
-    return tuple((name, _cut(value, MAX_NESTING)) for name, value in fields.items())
+    return tuple((name, _cut(value, OBJECTS.most)) for name, value in fields.items())
 
 
 def _cut(value: Value, depth: int) -> Value:
     if not isinstance(value, Object) or value.fields is None:
         return value
     if not depth:
+        OBJECTS.cut()
         return Object(value.name, value.cls)
     fields = tuple((name, _cut(inner, depth - 1)) for name, inner in value.fields)
     return Object(value.name, value.cls, fields=fields)

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.lattice import bounded, join, spread
 from tclint.semantics.values import (
     FALSE,
@@ -33,7 +34,9 @@ from tclint.torch_facts.dtypes import DTYPES, SYNONYMS
 BOOL: Final = DType("bool", "bool")
 INT64: Final = DType("int64", "int")
 CATEGORIES: Final = ("bool", "int", "float", "complex")
-_LONGEST_SYMBOL: Final = 96
+SYMBOL: Final = Bound(96, "characters to tell an element type", hides=False)
+"""An element type that takes longer to tell is not known."""
+CALLS: Final = Bound(64, "calls that make one number")
 
 _FOLDED: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
@@ -77,7 +80,10 @@ def held(dtype: DType | None) -> DType | None:
 
 
 def _symbol(text: str, category: str | None) -> DType | None:
-    return DType(text, category) if len(text) <= _LONGEST_SYMBOL else None
+    if len(text) <= SYMBOL.most:
+        return DType(text, category)
+    SYMBOL.cut()
+    return None
 
 
 def binary(op: ast.operator, left: Value, right: Value) -> Value:
@@ -136,7 +142,9 @@ def combined(kind: str | None, parts: Iterable[NumpyScalar]) -> NumpyScalar:
     parts = list(parts)
     drawn = any(part.from_loop for part in parts)
     made = tuple(dict.fromkeys(call for part in parts for call in part.made))
-    return NumpyScalar(kind, drawn, _origin([part.origin for part in parts]), made[:_MOST_CALLS])
+    if len(made) > CALLS.most:
+        CALLS.cut()
+    return NumpyScalar(kind, drawn, _origin([part.origin for part in parts]), made[: CALLS.most])
 
 
 def made_outside(number: NumpyScalar) -> NumpyScalar:
@@ -153,9 +161,6 @@ def _origin(origins: list[str | None]) -> str | None:
         return None
     # Computing with what was made before is what Dynamo does with tensors.
     return "constant" if all(one == "constant" for one in origins) else "computed"
-
-
-_MOST_CALLS: Final = 4
 
 
 def _number_type(op: ast.operator, left: Value, right: Value) -> str | None:

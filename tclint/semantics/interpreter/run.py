@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from tclint.config import Config
 from tclint.regexes import regex
 from tclint.semantics import setup_words
+from tclint.semantics.body import Body
+from tclint.semantics.bounds import Bound
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter import calls, indexing, loops  # noqa: F401 (register handlers)
 from tclint.semantics.interpreter.analysis import Analysis, Root
@@ -22,7 +25,7 @@ from tclint.semantics.interpreter.decorated import start_decorated
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.functions import attributes_of, root_env, walk_wrappers
 from tclint.semantics.interpreter.hooked import after_forward, before_forward, hooks_of
-from tclint.semantics.interpreter.memory import walk, walk_once
+from tclint.semantics.interpreter.memory import NESTING, first_statement, walk, walk_once
 from tclint.semantics.interpreter.not_traced import not_traced
 from tclint.semantics.lattice import options
 from tclint.semantics.places import report_places
@@ -44,7 +47,8 @@ from tclint.semantics.values import (
 from tclint.source.file import SourceFile
 from tclint.torch_facts.compiling import COMPILE
 
-MAX_ROUNDS: Final = 2
+AGAIN: Final = Bound(8, "walks to find what is kept in attributes")
+DEEPER: Final = Bound(256, "walks to follow deep calls")
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 # A pattern that starts with a line's end is found much faster than one that starts a line.
 _INDENTED_CLASS: Final = regex(r"\n[ \t]+(?P<word>class)\s")
@@ -74,18 +78,55 @@ def interpret(
     analysis = Analysis(project, config.settings, wanted, trace, only)
     modules = [module for path in paths if (module := project.module_at(path)) is not None]
     for module in modules:
-        with suppress(RecursionError):  # like a function: what nests too deeply is left out
+        with _as_far_as_it_goes(analysis):
             _walk_setup(analysis, module)
+        analysis.unfinished.clear()
         if module.file.path not in analysis.only:
             report_places(analysis, module)
     walked: list[Root] = []
     for root in _roots(analysis, modules, config):
         if not root.region.explicit:
             analysis.seen.assumed.append(root)
-        _walk_root(analysis, root)
+        _walk_whole(analysis, root)
         walked.append(root)
     _walk_again(analysis, walked)
     return analysis
+
+
+@contextmanager
+def _as_far_as_it_goes(analysis: Analysis) -> Iterator[None]:
+    """Like a function, what nests too deeply is left out, and said so."""
+    try:
+        yield
+    except RecursionError:
+        NESTING.cut()
+    finally:
+        analysis.cuts.place = None
+
+
+def _walk_whole(analysis: Analysis, root: Root) -> None:
+    """Walk a root until all is walked that it calls, however deep."""
+    _walk_root(analysis, root)
+    if not analysis.unfinished:
+        return
+    pending: list[Callable[[], object]] = [partial(_walk_root, analysis, root)]
+    before: list[tuple[Body, dict[ast.AST, Value]]] = []
+    for _ in range(DEEPER.most):
+        before += analysis.forget(analysis.unfinished)
+        analysis.unfinished.clear()
+        pending[-1]()
+        if analysis.deferred:  # they come first, and what called them is walked again
+            pending += analysis.deferred
+            analysis.deferred.clear()
+        elif not analysis.unfinished:
+            pending.pop()
+        if not pending:
+            break
+    else:
+        analysis.cuts.place = _top(analysis, root)
+        DEEPER.cut()
+    analysis.unfinished.clear()
+    _take_back(before)
 
 
 def _roots(analysis: Analysis, modules: list[ModuleInfo], config: Config) -> Iterator[Root]:
@@ -101,43 +142,64 @@ def _roots(analysis: Analysis, modules: list[ModuleInfo], config: Config) -> Ite
 
 def _walk_again(analysis: Analysis, walked: list[Root]) -> None:
     """Walk again what read an attribute before a tensor or the like was found to be kept there."""
-    for _ in range(MAX_ROUNDS):
+    for number in range(AGAIN.most + 1):
         stale = analysis.changes.outdated()
+        again = [root for root in walked if root.function.info in stale]
         if not stale:
             return
+        if number == AGAIN.most:
+            analysis.cuts.place = _top(analysis, again[0]) if again else None
+            AGAIN.cut()
+            return
         before = analysis.forget(stale)
-        for root in [root for root in walked if root.function.info in stale]:
+        for root in again:
             _walk_root(analysis, root)
-        for body, values in before:
-            body.values = {**values, **body.values}
+        _take_back(before)
+
+
+def _take_back(before: list[tuple[Body, dict[ast.AST, Value]]]) -> None:
+    """What is not walked again is as it was."""
+    for body, values in before:
+        body.values = {**values, **body.values}
+
+
+def _top(analysis: Analysis, root: Root) -> Frame:
+    """A frame in front of a root."""
+    info = root.function.info
+    body = analysis.body(info.module, info, compiled=True)
+    return Frame(analysis, body, root.region, (), {}, first_statement(info.node))
 
 
 def _walk_root(analysis: Analysis, root: Root) -> None:
-    function, region = root.function, root.region
-    info = function.info
+    info = root.function.info
     if analysis.trace is not None:
         analysis.trace.started(info, root.place)
     if not_traced(analysis, info):
         return
-    try:
-        if info.name == "forward" and info.cls is not None:
-            attributes_of(analysis, info.cls)  # which layers it calls says what its inputs are
-        env = root_env(analysis, root)
-        owner = function.bound or UNKNOWN
-        hooks = hooks_of(analysis, owner) if info.name == "forward" else []
-        if isinstance(info.node, ast.Lambda) or not (hooks or info.decorators):
-            walk_once(analysis, info, env, region)
-            return
-        passed = _passed(analysis, function, env)  # before the function binds its parameters anew
-        body = analysis.body(info.module, info, compiled=True)
-        top = Frame(analysis, body, region, (), {}, info.node)
-        given = before_forward(top, hooks, owner, passed)
-        env = env if given is passed else bind(analysis, function, given)
-        result = walk_once(analysis, info, env, region)
-        walk_wrappers(top, function, passed, (), result)
-        after_forward(top, hooks, owner, given, result)
-    except RecursionError:
-        analysis.left_out[info] = False
+    analysis.cuts.place = _top(analysis, root)
+    with _as_far_as_it_goes(analysis):
+        _walk_region(analysis, root)
+
+
+def _walk_region(analysis: Analysis, root: Root) -> None:
+    function, region = root.function, root.region
+    info = function.info
+    if info.name == "forward" and info.cls is not None:
+        attributes_of(analysis, info.cls)  # which layers it calls says what its inputs are
+    env = root_env(analysis, root)
+    owner = function.bound or UNKNOWN
+    hooks = hooks_of(analysis, owner) if info.name == "forward" else []
+    if isinstance(info.node, ast.Lambda) or not (hooks or info.decorators):
+        walk_once(analysis, info, env, region)
+        return
+    passed = _passed(analysis, function, env)  # before the function binds its parameters anew
+    body = analysis.body(info.module, info, compiled=True)
+    top = Frame(analysis, body, region, (), {}, info.node)
+    given = before_forward(top, hooks, owner, passed)
+    env = env if given is passed else bind(analysis, function, given)
+    result = walk_once(analysis, info, env, region)
+    walk_wrappers(top, function, passed, (), result)
+    after_forward(top, hooks, owner, given, result)
 
 
 def _passed(analysis: Analysis, function: Function, env: Env) -> Arguments:
@@ -291,7 +353,7 @@ def _named(
 def _module_roots(analysis: Analysis, modules: list[ModuleInfo]) -> Iterator[Root]:
     """Every module's ``forward``, outermost modules first so that calls tell the arguments."""
     for module in modules:
-        with suppress(RecursionError):
+        with _as_far_as_it_goes(analysis):
             _walk_makers(analysis, module)
     classes = [
         cls

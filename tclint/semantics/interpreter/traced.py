@@ -21,20 +21,19 @@ from tclint.semantics.values import (
 )
 
 _PLAIN_BASES: Final = frozenset({"object", "abc.ABC", "typing.Generic", "typing.Protocol"})
-_DEEPEST: Final = 4
 
 
-def traced(frame: Frame, value: Value, depth: int = 0) -> str | None:
+def traced(frame: Frame, value: Value) -> str | None:
     """``"tensor"`` or ``"object"`` for what is one in some case, or holds one; None for others.
 
     Classes that inherit from something else (``Enum``, ``str``) may well be constants.
     """
-    kinds = (_kind(frame, option, depth) for option in options(value))
+    kinds = (_kind(frame, option) for option in options(value))
     found = [kind for kind in kinds if kind is not None]
     return "object" if "object" in found else next(iter(found), None)
 
 
-def _kind(frame: Frame, value: Value, depth: int) -> str | None:
+def _kind(frame: Frame, value: Value) -> str | None:
     match value:
         case Tensor() | NDArray():
             return "tensor"
@@ -42,8 +41,8 @@ def _kind(frame: Frame, value: Value, depth: int) -> str | None:
             return "object" if _is_plain(frame, value) else None
         case Sequence(type="ModuleList" | "Sequential"):
             return "object"
-        case Sequence() | Mapping() if depth < _DEEPEST:
-            kinds = {traced(frame, part, depth + 1) for part in _parts(value)}
+        case Sequence() | Mapping():
+            kinds = {traced(frame, part) for part in _parts(value)}
             return "object" if "object" in kinds else "tensor" if "tensor" in kinds else None
     return None
 

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from tclint import torch_facts
+from tclint.semantics.bounds import Bound
 from tclint.semantics.symbols import FunctionNode
 from tclint.semantics.syntax import (
     ATTRIBUTE,
@@ -47,7 +48,8 @@ class Sign(Enum):
 
 AGAINST: Final = frozenset({Sign.MAPPING, Sign.SEQUENCE, Sign.TEXT, Sign.NUMBER, Sign.OTHER})
 NEITHER: Final = frozenset({Sign.ASKED, Sign.PRINTED, Sign.LISTED})
-_MAX_DEPTH: Final = 4
+LEVELS: Final = Bound(8, "dicts in dicts are followed from call to call", hides=False)
+"""Below, nothing is learned of what a parameter holds."""
 
 
 class Use:
@@ -79,17 +81,20 @@ class Use:
         """The use of a variable that one of the members is unpacked to."""
         return self.parts.setdefault(place, Use())
 
-    def add(self, other: Use, depth: int = _MAX_DEPTH) -> None:
+    def add(self, other: Use, depth: int = 0) -> None:
         """Learn what another function does with the same value."""
-        if other is self or not depth:
+        if other is self:
+            return
+        if depth == LEVELS.most:
+            LEVELS.cut()
             return
         self.signs.update(other.signs)
         for name, use in [*other.keys.items()]:
-            self.of_key(name).add(use, depth - 1)
+            self.of_key(name).add(use, depth + 1)
         for place, use in [*other.parts.items()]:
-            self.of_part(place).add(use, depth - 1)
+            self.of_part(place).add(use, depth + 1)
         if other.member is not None:
-            self.of_member().add(other.member, depth - 1)
+            self.of_member().add(other.member, depth + 1)
 
     def speaks_against(self) -> bool:
         """True where something says that this is no tensor."""
@@ -110,6 +115,7 @@ class Uses:
         self.followed = False
         self._bound: Final[dict[str, list[tuple[ast.expr | None, _Step]]]] = {}
         self._until: Final[dict[str, _Place]] = {}
+        self._known: Final[dict[str, Use | None]] = {}
         found = _own_nodes(node)
         self._note_bindings(found, _passed_on(found, _dicts_of(node)))
         masks: set[str] = set()
@@ -177,33 +183,37 @@ class Uses:
                 if node not in told:
                     self._bound.setdefault(node.id, []).append((None, ()))
 
-    def use(self, node: ast.expr, depth: int = _MAX_DEPTH) -> Use | None:
+    def use(self, node: ast.expr) -> Use | None:
         """The use of what an expression stands for; None where that is no part of a parameter."""
         if isinstance(node, NAME):
-            return self._use_of_name(node, depth)
+            return self._use_of_name(node)
         if isinstance(node, SUBSCRIPT):
             step = _step(node.slice)
-            owner = None if step is None else self.use(node.value, depth)
+            owner = None if step is None else self.use(node.value)
             return None if owner is None or step is None else _follow(owner, step)
         match node:
             case ast.Call(
                 func=ast.Attribute(value=value, attr="get" | "pop"),
                 args=[ast.Constant(value=str() as key), *_],
             ):
-                owner = self.use(value, depth)
+                owner = self.use(value)
                 return None if owner is None else owner.of_key(key)
         return None
 
-    def _use_of_name(self, node: ast.Name, depth: int) -> Use | None:
+    def _use_of_name(self, node: ast.Name) -> Use | None:
         own = self.parameters.get(node.id)
         if own is not None:
             until = self._until.get(node.id)
             return own if until is None or (node.lineno, node.col_offset) < until else None
-        if not depth:
-            return None
+        if node.id not in self._known:
+            self._known[node.id] = None  # while it is looked for: it may be bound to itself
+            self._known[node.id] = self._use_of_variable(node.id)
+        return self._known[node.id]
+
+    def _use_of_variable(self, name: str) -> Use | None:
         known: Use | None = None
-        for value, step in self._bound.get(node.id, ()):
-            use = None if value is None else self.use(value, depth - 1)
+        for value, step in self._bound.get(name, ()):
+            use = None if value is None else self.use(value)
             use = None if use is None else _follow(use, step)
             if use is None or (known is not None and use is not known):
                 return None

@@ -94,7 +94,7 @@ def _applied(top: Frame, decorator: Function, wrapped: FunctionInfo) -> Wrapper 
 
 def _is_known(analysis: Analysis, info: FunctionInfo) -> bool:
     """Whether walks came to all that a decorator puts around functions, again and again."""
-    if analysis.applied[info] < EXACT:
+    if analysis.applied[info] < EXACT.most:
         return False
     inside = [analysis.local_functions.get(node) for node in nodes(info.node)]
     return all(function in analysis.visited for function in inside if function is not None)
