@@ -309,11 +309,10 @@ PROGRAMS = {
             if n == 1: y = 1
             elif n == 2: y = None
             elif n == 3: y = f
-            elif n == 4: y = np.zeros(3)
-            elif n == 5: y = x.shape[0]
-            elif n == 6: y = x.item()
-            elif n == 7: y = [1]
-            reveal(y)  #= None or function `f` or numpy array or size of a tensor or number read from a tensor or tensor (dtype of `x`) or unknown
+            elif n == 4: y = [1]
+            elif n == 5: y = (1, 2)
+            elif n == 6: y = {}
+            reveal(y)  #= None or function `f` or tensor (dtype of `x`) or unknown
     """,
     "a class of tensors, another name of them, and what `**kwargs` are annotated as": """
         class Mine(torch.Tensor):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
@@ -18,10 +19,10 @@ _KEEPING: Final = frozenset(
     "unsqueeze expand size".split()
 )
 _CONVERSIONS: Final = frozenset({"int", "bool", "torch.squeeze", "torch.flatten"})
-_DEEPEST: Final = 8
+STEPS: Final = Bound(8, "steps to see that a number follows from the call", hides=False)
 
 
-def follows_from_call(site: Site, node: ast.expr, depth: int = _DEEPEST) -> bool:
+def follows_from_call(site: Site, node: ast.expr, depth: int = STEPS.most) -> bool:
     """True for what an argument or an attribute holds at a fixed place, and arithmetic with it.
 
     A position, the sizes of an image, a stride: the same in each call of the same kind. What is
@@ -33,7 +34,10 @@ def follows_from_call(site: Site, node: ast.expr, depth: int = _DEEPEST) -> bool
         return False
     if kinds and all(isinstance(kind, (Static, SymInt)) for kind in kinds):
         return True
-    return depth > 0 and _follows(site, node, depth - 1)
+    if not depth:
+        STEPS.cut()
+        return False
+    return _follows(site, node, depth - 1)
 
 
 def _follows(site: Site, node: ast.expr, depth: int) -> bool:

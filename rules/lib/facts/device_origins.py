@@ -18,6 +18,7 @@ from functools import lru_cache
 from typing import Final
 
 from tclint import torch_facts
+from tclint.semantics.bounds import Bound
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site, once
 from tclint.semantics.syntax import nodes
@@ -49,8 +50,8 @@ _ELEMENTWISE: Final = frozenset(
 _CONVERSIONS: Final = frozenset({"abs", "bool", "complex", "float", "int", "round"})
 _NO_PLACE: Final = frozenset({"copy", "dtype", "memory_format", "non_blocking"})
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
-_STEPS: Final = 40
-"""Through so many expressions an origin is followed; beyond, a value is its own origin."""
+STEPS: Final = Bound(40, "expressions to see what device a value is on", hides=False)
+"""Beyond, a value is its own origin."""
 
 
 class Devices:
@@ -64,14 +65,14 @@ class Devices:
 
     def exact(self, node: ast.expr) -> Origins:
         """The origins whose device a tensor, or a number that was read from one, is on."""
-        return self._of(node, False, _STEPS) | {(node, "")}
+        return self._of(node, False, STEPS.most) | {(node, "")}
 
     def met(self, node: ast.expr) -> Origins:
         """The origins a number of which the tensor can meet: it is there, or they are on the CPU.
 
         Only for operators, which take a tensor without dimensions from the CPU.
         """
-        return self._of(node, True, _STEPS) | {(node, "")}
+        return self._of(node, True, STEPS.most) | {(node, "")}
 
     def lasting(self, origins: Origins, read: ast.AST, use: ast.AST) -> Origins:
         """The origins that are the same when a number is used as when it was read.
@@ -102,6 +103,8 @@ class Devices:
         key = node, met
         if key not in self._known:
             self._known[key] = _NOWHERE  # if a value leads back to itself
+            if not steps:
+                STEPS.cut()
             followed = steps and self._is_known
             self._known[key] = self._found(node, met, steps - 1) if followed else _NOWHERE
         return self._known[key]

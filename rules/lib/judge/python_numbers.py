@@ -12,6 +12,7 @@ import ast
 import math
 from collections.abc import Callable, Iterable
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Mapping, NDArray, NumpyScalar, Object, Sequence, Static, Tensor
@@ -124,7 +125,10 @@ def _arithmetic(site: Site, node: ast.BinOp, least: Least, kind: str) -> Verdict
     return Changes(f"`{site.text(node)}` no longer wraps around") if bits >= _INT_BITS else PROVED
 
 
-def _bits(site: Site, node: ast.expr, depth: int = 8) -> float:
+SIZES = Bound(8, "variables to see how large a number gets", hides=False)
+
+
+def _bits(site: Site, node: ast.expr, depth: int = SIZES.most) -> float:
     """How many bits the written numbers add to what is counted."""
     match node:
         case ast.Constant(value=int() | float() as value):
@@ -138,7 +142,9 @@ def _bits(site: Site, node: ast.expr, depth: int = 8) -> float:
             if isinstance(op, (ast.Mult, ast.LShift)):
                 return sum(sides)
             return max(sides) + 1 if isinstance(op, (ast.Add, ast.Sub)) else sides[0]
-        case ast.Name(id=name) if depth:
+        case ast.Name() if not depth:
+            SIZES.cut()
+        case ast.Name(id=name):
             bound = [site.parent(store) for store in site.stores(name)]
             values = [one.value for one in bound if isinstance(one, ast.Assign)]
             return max((_bits(site, value, depth - 1) for value in values), default=0)

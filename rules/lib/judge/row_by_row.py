@@ -14,6 +14,7 @@ import builtins
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeGuard
 
+from tclint.semantics.bounds import Bound
 from tclint.semantics.callees import Callee, callees
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -52,7 +53,7 @@ _LAYER_WRITES: Final = frozenset({"inplace", "max_norm", "scale_grad_by_freq"})
 """Settings of layers that write to their rows, or to the weights that the rows ask for."""
 _RANDOM: Final = frozenset({"alpha_dropout", "dropout", "feature_alpha_dropout"})
 _ASKS: Final = frozenset("all amax amin any max min".split())
-_DEEPEST: Final = 3
+CALLS: Final = Bound(3, "calls deep to see that rows do not meet", hides=False)
 _MEETS: Final = "`{}` may depend on what else is selected"
 _UNKNOWN: Final = "`{}` is not followed, and may depend on what else is selected"
 _WRITTEN: Final = "`{}` may write to the rows"
@@ -106,7 +107,7 @@ class RowByRow:
         flat: bool = False,
         fresh: bool = False,
         trusting: bool = False,
-        depth: int = _DEEPEST,
+        depth: int = CALLS.most,
     ) -> None:
         self._site = site
         self._read = read
@@ -495,6 +496,8 @@ class RowByRow:
 
     def _followed(self, call: ast.Call) -> list[Callee]:
         """The functions that a call reaches; none where one of them is not plain to follow."""
+        if not self._depth:
+            CALLS.cut()
         reached = callees(self._site, call) if self._depth else []
         exact = all(isinstance(kind, Object) for kind in options(self._site.value(call.func)))
         plain = all(_is_followed(callee) and (exact or not callee.open) for callee in reached)
