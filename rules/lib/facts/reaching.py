@@ -71,17 +71,18 @@ def binder_of(site: Site, read: ast.Name) -> Binder | None:
     if site.body.is_declared(name) or site.body.defines(name):
         return None
     inner: ast.AST = read
+    is_assigned = site.body.assigns(name)
     for outer in site.ancestors(read):
         if isinstance(outer, (ast.Lambda, ast.ClassDef, ast.GeneratorExp)):
             return None
         if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            found = _bound_before(outer, inner, name)
+            found = _bound_before(outer, inner, name) if is_assigned else None
             return found or (_parameter(outer, name) if outer is site.body.scope else None)
-        binder = _bound_by(outer, inner, name)
+        binder = _bound_by(outer, inner, name) if is_assigned else None
         if binder is not None:
             return binder
         own = isinstance(outer, ast.stmt) and not isinstance(inner, ast.stmt)
-        if own and _names_inside(outer, name):
+        if own and is_assigned and _names_inside(outer, name):
             return None
         inner = outer
     return None
