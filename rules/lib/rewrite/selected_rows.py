@@ -31,7 +31,7 @@ _COST: Final = (
     "all rows are computed, which takes longer where `{0}` selects few of them; the fix assumes "
     "that `{0}` has one element for each row; the last bits of the results may differ"
 )
-_SPREADS: Final = "infinity or NaN in a row that is not selected makes it NaN"
+_SPREADS: Final = "infinity or NaN in a row that is not selected, or computed from it, makes it NaN"
 _RUNS: Final = (
     "the code below runs even where `{}` is empty: parameters that were not used get a gradient "
     "of zero instead of None"
