@@ -15,7 +15,10 @@ import pytest
 from benchmarks.attack import recordings
 from tclint import files
 from tclint.json_text import parse_json
+from tclint.pytest_plugin.budget import BudgetError, read_budget
 from tclint.run.spans import read_spans
+from tclint.verify.baseline import read_baseline
+from tclint.verify.errors import TargetError
 from tests.cli_runs import BREAKS, tclint
 
 DIGITS = "1" * 5_000
@@ -356,3 +359,31 @@ def test_nothing_in_a_forged_recording_ends_a_command_badly(tmp_path: Path, numb
     reader = recordings.READERS[number % 4]
     _, bad = recordings.attacked(reader, tmp_path / "x", random.Random(f"t:{number}"))
     assert bad == []
+
+
+BUDGETS = [
+    "", "[]", "{", '{"tests": []}', '{"tests": {"a": []}}', '{"tests": {"a": {"breaks": []}}}',
+    '{"tests": {"a": {"breaks": 1e999}}}', '{"tests": {"a": {"breaks": ' + DIGITS + "}}}",
+    '{"tests": {"a": {"breaks": NaN}}}', '{"tests": ' * 50_000, '{"tests": {"a": {"breaks": "x"}}}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BUDGETS, ids=lambda text: text[:40])
+def test_a_forged_budget_and_a_forged_baseline_are_one_error_each(
+    tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "file").write_text(text)
+    with pytest.raises(BudgetError, match=r"not a budget that tclint wrote .*delete it"):
+        read_budget(tmp_path / "file")
+    (tmp_path / "file").write_text(text.replace("tests", "targets"))
+    with pytest.raises(TargetError, match="is not a baseline"):
+        read_baseline(tmp_path / "file")
+
+
+def test_a_budget_and_a_baseline_are_files(tmp_path: Path) -> None:
+    for what, path in kinds(tmp_path):
+        if what in {"pipe", "device", "folder", "link to a device", "256 GiB"}:
+            with pytest.raises(BudgetError):
+                read_budget(path)
+            with pytest.raises(TargetError):
+                read_baseline(path)

@@ -27,7 +27,13 @@ class Counts:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Counts:
-        """The inverse of :meth:`as_dict`."""
+        """The inverse of :meth:`as_dict`.
+
+        Raises:
+            TypeError, ValueError: it made no such thing.
+        """
+        if not isinstance(data, Mapping):
+            raise TypeError(f"{data!r} are no counts")
         return cls(**{name: int(data[name]) for name in NAMES if name in data})
 
 
