@@ -27,7 +27,7 @@ def shown(path: Path) -> list[tuple[str, str]]:
 
 
 def is_about_torch(line: str) -> bool:
-    """The pages leave out which torch is installed, too: that depends on where the tests run."""
+    """Which torch is installed depends on where the tests run."""
     return line.startswith("Findings are for torch ")
 
 
@@ -39,7 +39,7 @@ def test_commands_print_what_the_page_shows(repository: Path, page: str) -> None
         # The pages leave out trailing spaces, as editors do.
         done = tclint(*arguments.split(), cwd=repository, TCLINT_NO_CACHE="1")
         lines = [line.rstrip() for line in done.stdout.splitlines() if not is_about_torch(line)]
-        assert lines == [line.rstrip() for line in output.splitlines()]
+        assert lines == [line.rstrip() for line in output.splitlines() if not is_about_torch(line)]
 
 
 @pytest.mark.slow
