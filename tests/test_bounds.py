@@ -205,6 +205,71 @@ def test_beyond_a_bound_a_finding_stays_or_a_line_says_that_it_may_be_missing(
     assert told(tmp_path, make(3 * most)) >= ({"TCL004"} if not goes_on else inside)
 
 
+def _each(code: str, last: str, call: str) -> str:
+    calls = "".join(code.format(n=n, next=n + 1, on=min(n + 7, 40)) for n in range(40))
+    return HEAD + calls + last + _called(call)
+
+
+BREAKS = (
+    f"{HEAD}class C0(nn.Module):\n    def forward(self, x):\n        {HOST}\n        return x\n\n"
+)
+DEEP = {
+    "a cycle": _each(
+        "def f{n}(x, k):\n    if k > 0:\n        return f{next}(x, k - 1)\n    return x\n\n",
+        f"def f40(x, k):\n    {HOST}\n    return f0(x, k - 1)\n",
+        "f0(x, k)",
+    ),
+    "each calls the next twice": _each(
+        "def f{n}(x):\n    return f{next}(x) + f{next}(x * 2)\n\n",
+        f"def f40(x):\n    {HOST}\n    return x\n",
+        "f0(x)",
+    ),
+    "each calls two others": _each(
+        "def f{n}(x, k):\n    y = f{next}(x, {n})\n    return f{on}(y, k)\n\n",
+        f"def f40(x, k):\n    {HOST}\n    return x\n",
+        "f0(x, 1)",
+    ),
+    "lambdas around lambdas": _each(
+        "def f{n}(h):\n    return f{next}(lambda x: h(x) + {n})\n\n",
+        "def f40(h):\n    return h(torch.ones(3))\n",
+        f"f0(lambda y: {HOST} or y)",
+    ),
+    "properties": "".join(
+        [
+            f"{HEAD}class A:\n",
+            *(
+                f"    @property\n    def p{n}(self):\n        return self.p{n + 1}\n\n"
+                for n in range(40)
+            ),
+            f"    @property\n    def p40(self):\n        {HOST}\n        return 1\n",
+            _called("x * A().p0"),
+        ]
+    ),
+    "decorators": (
+        f"{HEAD}def wrap(f):\n    def inner(x):\n        return f(x)\n    return inner\n\n"
+        "@torch.compile\n" + "@wrap\n" * 30 + f"def g(x):\n    {HOST}\n    return x\n"
+    ),
+    "containers of containers": (
+        f"{BREAKS}class M(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        f"        self.all = {'nn.Sequential(' * 30}C0(){')' * 30}\n\n"
+        "    def forward(self, x):\n        return self.all(x)\n\n"
+        "m = torch.compile(M())\n"
+    ),
+    "bases of bases": BREAKS
+    + "".join(
+        f"class C{n}(C{n - 1}):\n    def forward(self, x):\n"
+        "        return super().forward(x) + 1\n\n"
+        for n in range(1, 40)
+    )
+    + "m = torch.compile(C39())\n",
+}
+
+
+@pytest.mark.parametrize("code", DEEP.values(), ids=DEEP.keys())
+def test_what_is_deep_is_followed_whatever_leads_there(tmp_path: Path, code: str) -> None:
+    assert told(tmp_path, {"m.py": code}) == {"TCL120"}
+
+
 def test_what_is_called_far_too_deep_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

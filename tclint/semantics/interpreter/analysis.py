@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from tclint.semantics.interpreter.wrappers import Wrapper
 
 P = ParamSpec("P")
+Deferred = tuple[FunctionInfo, Callable[[], object]]
 
 # Events that matter where no compiled region is: they say how regions come about.
 SETUP_EVENTS: Final = (CompileCall, OptimizerInit)
@@ -141,20 +142,21 @@ class Analysis:
         self.given: dict[FunctionInfo, dict[str, Value]] = {}  # by eager code, which sets up
         self.observed: dict[FunctionInfo, dict[str, Value]] = {}
         self.visited: set[FunctionInfo] = set()
-        self.cuts = Cuts()
-        # Walks that are put off, the functions that wait for them, and those that are put off.
-        self.deferred, self.unfinished = list[Callable[[], Value]](), set[FunctionInfo]()
-        self.stack, self.apart = list[FunctionInfo](), set[FunctionInfo]()
+        # Walks that are put off, and the functions on the way there.
+        self.deferred, self.unfinished = list[Deferred](), set[FunctionInfo]()
+        # The functions that are walked by themselves, and those of them that wait for others.
+        self.apart, self.waiting = set[FunctionInfo](), set[FunctionInfo]()
         self.closures: dict[ast.AST, Frame] = {}
         self.local_functions: dict[ast.AST, FunctionInfo] = {}
         self.local_classes: dict[tuple[object, ...], ClassInfo] = {}
-        self.changes, self.hooks = Changes(), Hooks()
+        self.cuts, self.changes, self.hooks = Cuts(), Changes(), Hooks()
         self.wrappers: dict[FunctionInfo, tuple[Wrapper, ...]] = {}
         self.makes_wrapper: dict[ast.AST, bool] = {}
         self.uses: dict[ast.AST, Uses] = {}
         self.applied, self.asked, self.filled = Counter(), {}, {}
         self.answers: dict[FunctionInfo, Value] = {}
-        self.operations, self.active = 0, set[FunctionInfo]()
+        self.operations = 0
+        self.active, self.stack = set[FunctionInfo](), list[FunctionInfo]()
         self.always_raises: dict[FunctionInfo, bool] = {}
         self.reshaping: set[FunctionInfo] = set()  # functions that reshape a tensor in place
         self.not_traced: dict[FunctionInfo, frozenset[str]] = {}

@@ -106,11 +106,11 @@ def is_too_deep(analysis: Analysis) -> bool:
 
 def _put_off(analysis: Analysis, info: FunctionInfo, later: Callable[[], Value]) -> Value:
     """Leave a walk for when those that run have ended; then they are done again."""
-    analysis.unfinished |= set(analysis.stack)
-    if info in analysis.apart:
-        analysis.deferred.append(later)
-    else:
+    if info not in analysis.apart:
         give_up(analysis)
+    elif info not in analysis.waiting:  # or it calls itself
+        analysis.unfinished |= set(analysis.stack)
+        analysis.deferred.append((info, later))
     return UNKNOWN
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from functools import partial
@@ -19,7 +19,7 @@ from tclint.semantics.body import Body
 from tclint.semantics.bounds import Bound
 from tclint.semantics.events import Event
 from tclint.semantics.interpreter import calls, indexing, loops  # noqa: F401 (register handlers)
-from tclint.semantics.interpreter.analysis import Analysis, Root
+from tclint.semantics.interpreter.analysis import Analysis, Deferred, Root
 from tclint.semantics.interpreter.arguments import Arguments, bind
 from tclint.semantics.interpreter.decorated import start_decorated
 from tclint.semantics.interpreter.frame import Env, Frame
@@ -109,16 +109,19 @@ def _walk_whole(analysis: Analysis, root: Root) -> None:
     _walk_root(analysis, root)
     if not analysis.unfinished:
         return
-    pending: list[Callable[[], object]] = [partial(_walk_root, analysis, root)]
+    pending: list[Deferred] = [(root.function.info, partial(_walk_root, analysis, root))]
     before: list[tuple[Body, dict[ast.AST, Value]]] = []
     for _ in range(DEEPER.most):
         before += analysis.forget(analysis.unfinished)
         analysis.unfinished.clear()
-        pending[-1]()
+        info, again = pending[-1]
+        again()
         if analysis.deferred:  # they come first, and what called them is walked again
+            analysis.waiting.add(info)
             pending += analysis.deferred
             analysis.deferred.clear()
         elif not analysis.unfinished:
+            analysis.waiting.discard(info)
             pending.pop()
         if not pending:
             break
@@ -126,6 +129,7 @@ def _walk_whole(analysis: Analysis, root: Root) -> None:
         analysis.cuts.place = _top(analysis, root)
         DEEPER.cut()
     analysis.unfinished.clear()
+    analysis.waiting.clear()
     _take_back(before)
 
 
