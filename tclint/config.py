@@ -30,6 +30,7 @@ from tclint.source.discovery import FILE_NAMES
 from tclint.source.errors import reason
 from tclint.toml_text import parse_toml
 from tclint.torch_bounds import NEWEST_TORCH, UNSTATED, Version, infer, shown
+from tclint.torch_bounds.releases import BoundsError, minor_version
 
 __all__ = [
     "DEFAULT_EXCLUDE",
@@ -338,6 +339,19 @@ def _inferring(config: Config, top: Path | None, project: Path | None = None) ->
         settings = replace(settings, min_torch=found.oldest.version)
         torch = replace(torch, oldest=found.oldest.source)
     return _agreeing(replace(config, settings=settings, torch=torch), str(config.source))
+
+
+def running_on(config: Config, torch: str | None) -> Config:
+    """The configuration for a torch that ran, where nothing else says which one the code is for."""
+    if config.torch.oldest != UNSTATED or torch is None:
+        return config
+    try:
+        ran = minor_version(torch)
+    except BoundsError:
+        return config
+    settings = replace(config.settings, target_torch=ran, min_torch=None)
+    told = replace(config.torch, target="the one that ran", oldest="")
+    return replace(config, settings=settings, torch=told)
 
 
 def _check_contradictions(config: Config, where: str) -> None:

@@ -15,7 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tclint.cli.configuration import torch_line
-from tclint.config import Config, ConfigError, load_config, requirement_problems, with_overrides
+from tclint.config import (
+    Config,
+    ConfigError,
+    load_config,
+    requirement_problems,
+    running_on,
+    with_overrides,
+)
 from tclint.server.programs import Programs
 from tclint.server.settings import Settings
 from tclint.torch_bounds import NEWEST_TORCH
@@ -475,6 +482,14 @@ def test_an_installed_torch_is_what_fixes_are_for_where_nothing_else_is_said(
     (packages / "torch-2.4.1.dist-info").mkdir(parents=True)
     assert _versions(_project(tmp_path, {"setup.py": "setup()"})) == ((2, 4), (2, 4))
     assert _versions(_project(tmp_path, {"README.md": "PyTorch 1.13+"})) == ((1, 13), (2, 4))
+
+
+def test_a_torch_that_ran_is_the_one_where_nothing_says_another(tmp_path: Path) -> None:
+    unknown = _project(tmp_path / "a", {"setup.py": "setup()"})
+    assert _versions(running_on(unknown, "2.9.1+cu128")) == ((2, 9), (2, 9))
+    assert running_on(unknown, None) == running_on(unknown, "of my own") == unknown
+    stated = _project(tmp_path / "b", {"requirements.txt": "torch>=2.2\n"})
+    assert running_on(stated, "2.9.1") == stated
 
 
 def test_whoever_sets_the_target_sets_what_fixes_are_for(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from tclint.cli.exits import CLEAN, FINDINGS
 from tclint.cli.terminal import complain, fail, note, write
-from tclint.config import ConfigError, load_config
+from tclint.config import ConfigError, load_config, running_on
 from tclint.crashes import in_one_line
 from tclint.errors import UserError
 from tclint.printable import printable
@@ -126,7 +126,15 @@ def _answer(plan: Plan, ended: Ended, folder: Path, config: Config) -> Answer:
     from tclint.run.read import read_folder
     from tclint.run.session import answer
 
-    return answer(plan.command, ended, read_folder(folder), folder, config)
+    reading = read_folder(folder)
+    ran = next((one.process.torch for one in reading.processes if one.process.torch), None)
+    return answer(plan.command, ended, reading, folder, running_on(config, ran))
+
+
+def _config_of(answer: Answer) -> Config:
+    """The configuration here, for the torch that ran if nothing says another."""
+    ran = None if answer.first is None else answer.first.recorded.process.torch
+    return running_on(load_config(Path.cwd()), ran)
 
 
 def _tell(
@@ -162,7 +170,7 @@ def _tried(
 def _measured(plan: Plan, answer: Answer, desk: Path) -> Ablation:
     from tclint.run.ablate import ablate, remedies_for
 
-    found = remedies_for(answer, plan.ablate, load_config(Path.cwd()), plan.wanted)
+    found = remedies_for(answer, plan.ablate, _config_of(answer), plan.wanted)
     note("runs the command again, alternately with one fix each and without")
     return ablate(answer, found, plan.settings, desk)
 
@@ -170,7 +178,7 @@ def _measured(plan: Plan, answer: Answer, desk: Path) -> Ablation:
 def _proved(plan: Plan, answer: Answer, desk: Path) -> Proof:
     from tclint.run.proof import fixes_for, prove
 
-    fixed = fixes_for(answer, load_config(Path.cwd()), plan.wanted)
+    fixed = fixes_for(answer, _config_of(answer), plan.wanted)
     note("runs the command again, alternately with the fixes and without")
     return prove(plan.command, fixed, plan.settings, desk)
 
