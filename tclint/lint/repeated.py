@@ -32,6 +32,22 @@ def as_often(fix: Repair | Decline | None, site: Site, project: Project) -> Repa
     """The fix, which says what it evaluates more often, if that may be seen."""
     if not isinstance(fix, Repair):
         return fix
+    try:
+        seen = _seen_again(fix, site, project)
+    except RecursionError:
+        return Decline("the expression is nested too deeply to tell what the fix evaluates twice")
+    if not seen:
+        return fix
+    longest = max(map(site.text, seen), key=len)
+    return fix.differing(f"`{longest}` is evaluated more than once, which may have side effects")
+
+
+def _seen_again(fix: Repair, site: Site, project: Project) -> list[ast.expr]:
+    """What a fix evaluates more often than before, and somebody may notice.
+
+    Raises:
+        RecursionError: the code is nested as deeply as Python can follow.
+    """
     rewrites = [one for one in fix.rewrites if isinstance(one, Local)]
     replaced: dict[ast.AST, Replace] = {
         one.node: one for one in rewrites if isinstance(one, Replace)
@@ -42,15 +58,11 @@ def as_often(fix: Repair | Decline | None, site: Site, project: Project) -> Repa
     rest = [*outermost, *(part for part in parts if part not in inner and part not in replaced)]
     before, after = _Count({}), _Count(replaced)
     times, now = before.total(rest, _NO_PARTS), after.rewritten(rewrites, rest)
-    seen = [
+    return [
         node
         for key, node in before.reads.items()
         if now[key] > times[key] and not is_plain_read(site, project, node)
     ]
-    if not seen:
-        return fix
-    longest = max(map(site.text, seen), key=len)
-    return fix.differing(f"`{longest}` is evaluated more than once, which may have side effects")
 
 
 class _Count:
