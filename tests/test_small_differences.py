@@ -220,3 +220,52 @@ def test_a_tensor_that_is_reached_by_its_name_is_read_each_time(body: str, tmp_p
     after = fixed(tmp_path, files)
     assert after == files
     assert outcome(tmp_path, after) == outcome(tmp_path, files)
+
+
+HELD = {
+    "-3, dtype=torch.int8": True,
+    "-1, dtype=torch.long": True,
+    "-1.5, dtype=torch.half": True,
+    "65504.0, dtype=torch.half": True,
+    "1e30, dtype=torch.bfloat16": True,
+    "-1e9": True,
+    "3, dtype=x.dtype": True,
+    "200, dtype=torch.int64": True,
+    "-1, dtype=torch.uint8": False,
+    "-2.7, dtype=torch.uint8": False,
+    "-1, dtype=x.dtype": False,
+    "70000.0, dtype=torch.half": False,
+    "65520.0, dtype=torch.float16": False,
+    "-1e5, dtype=torch.float16": False,
+    "200, dtype=torch.int8": False,
+    "300, dtype=x.dtype": False,
+    "1e300": False,
+    "2**70": False,
+    "1e39, dtype=torch.float32": False,
+}
+
+
+@pytest.mark.parametrize("given", HELD)
+def test_a_number_is_filled_in_only_where_its_dtype_holds_it(given: str, tmp_path: Path) -> None:
+    text = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    "
+    text += f"return x.to(torch.float64) + torch.tensor({given}, device=x.device)\n"
+    after = fixed(tmp_path, {"program.py": text})["program.py"]
+    assert ("torch.full" in after) is HELD[given]
+
+
+WRAPS = {
+    "(x.shape[0], 2, 3)": True,
+    "(x.shape[0], 128, 1024)": True,
+    "(x.shape[0], 2**40, 2**30)": False,
+    "[x.shape[0], 65536, 65536]": False,
+    "(-(2**31), x.shape[0])": False,
+    "(x.shape[0], HUGE)": False,
+}
+
+
+@pytest.mark.parametrize("sizes", WRAPS)
+def test_a_product_that_numpy_would_wrap_around_stays_numpys(sizes: str, tmp_path: Path) -> None:
+    text = "import numpy as np\nimport torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n    "
+    text += f"HUGE = 2**62\n    n = np.prod({sizes})\n    return x.reshape(-1)[: int(n)]\n"
+    after = fixed(tmp_path, {"program.py": text})["program.py"]
+    assert ("math.prod" in after) is WRAPS[sizes]

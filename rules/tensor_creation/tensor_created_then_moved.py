@@ -36,6 +36,9 @@ _FLOATS = frozenset("float double half float16 float32 float64 bfloat16".split()
 _LONGS = frozenset({"long", "int64"})
 _INTEGERS = 2**63
 _FLOAT32 = 3.4028234663852886e38
+_FLOAT16 = 65504
+_HALVES = frozenset({"half", "float16"})
+_SIGNED = frozenset("int8 short int16 int int32".split()) | _LONGS | _FLOATS
 _TINY = 127  # every dtype holds these, but for the sign
 _SMALL = 256  # every floating-point dtype of torch's with at least 16 bits holds these exactly
 _DEVICE_MATTERS = frozenset({"requires_grad", "pin_memory", "out", "generator"})
@@ -251,9 +254,13 @@ def _holds(event: TensorFactory, number: ast.expr) -> bool:
     values = {getattr(option, "value", None) for option in options(event.site.value(number))}
     if given is None or (isinstance(given, ast.Constant) and given.value is None):
         return not _may_be_huge(number, values)
-    if all(isinstance(value, (int, float)) and abs(value) <= _TINY for value in values):
-        return True
     dtype = (event.site.dotted(given) or "").removeprefix("torch.")
+    least = -_TINY if dtype in _SIGNED else 0
+    numbers = [value for value in values if isinstance(value, (int, float))]
+    if len(numbers) == len(values) and all(least <= value <= _TINY for value in numbers):
+        return True
+    if dtype in _HALVES and any(_FLOAT16 < abs(value) < math.inf for value in numbers):
+        return False
     whole = dtype in _LONGS and number_type(event.site, number) != "float"
     return (dtype in _FLOATS or whole) and not _may_be_huge(number, values)
 

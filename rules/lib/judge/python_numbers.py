@@ -38,7 +38,7 @@ _SAME_FOR_BOTH = frozenset(
     ("int", "float", "bool", "complex", "range", "str", "print", "round", "len")
 )
 _SHOWS_MEMBERS = frozenset(("print", "str"))
-_INT_BITS, _FLOAT_BITS = 31, 990
+INT_BITS, _FLOAT_BITS = 31, 990
 """What a count may be multiplied by, and sums of such: all numbers of numpy hold the result."""
 _FROM_DATA = frozenset(("tensor", "as_tensor", "asarray", "scalar_tensor"))
 _TAKES_FLOATS = frozenset(
@@ -118,27 +118,29 @@ def _arithmetic(site: Site, node: ast.BinOp, least: Least, kind: str) -> Verdict
         if bound is None or bound <= 0:
             why = f"`{site.text(node)}` raises ZeroDivisionError where numpy gives inf, nan or 0"
             return Changes(why)
-    bits = _bits(site, node)
+    bits = bits(site, node)
     if kind == "float" or is_float(site, node):
         warns = Changes(f"`{site.text(node)}` no longer warns where it overflows")
         return warns if bits >= _FLOAT_BITS else PROVED
-    return Changes(f"`{site.text(node)}` no longer wraps around") if bits >= _INT_BITS else PROVED
+    return Changes(f"`{site.text(node)}` no longer wraps around") if bits >= INT_BITS else PROVED
 
 
 SIZES = Bound(8, "variables to see how large a number gets", hides=False)
 
 
-def _bits(site: Site, node: ast.expr, depth: int = SIZES.most) -> float:
+def bits(site: Site, node: ast.expr, depth: int = SIZES.most) -> float:
     """How many bits the written numbers add to what is counted."""
     match node:
+        case ast.Tuple(elts=members) | ast.List(elts=members):
+            return sum(bits(site, member, depth) for member in members)
         case ast.Constant(value=int() | float() as value):
             return math.log2(abs(value)) if abs(value) >= 1 else 0
         case ast.UnaryOp(operand=inner):
-            return _bits(site, inner, depth)
+            return bits(site, inner, depth)
         case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int() as power)):
-            return _bits(site, left, depth) * power
+            return bits(site, left, depth) * power
         case ast.BinOp(left=left, op=op, right=right):
-            sides = _bits(site, left, depth), _bits(site, right, depth)
+            sides = bits(site, left, depth), bits(site, right, depth)
             if isinstance(op, (ast.Mult, ast.LShift)):
                 return sum(sides)
             return max(sides) + 1 if isinstance(op, (ast.Add, ast.Sub)) else sides[0]
@@ -147,7 +149,7 @@ def _bits(site: Site, node: ast.expr, depth: int = SIZES.most) -> float:
         case ast.Name(id=name):
             bound = [site.parent(store) for store in site.stores(name)]
             values = [one.value for one in bound if isinstance(one, ast.Assign)]
-            return max((_bits(site, value, depth - 1) for value in values), default=0)
+            return max((bits(site, value, depth - 1) for value in values), default=0)
     return 0
 
 

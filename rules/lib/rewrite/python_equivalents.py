@@ -16,7 +16,7 @@ from tclint.semantics.values import Sequence, Static, SymInt, Value
 from ..facts.fallbacks import KEPT, is_asked_for
 from ..facts.integers import least
 from ..facts.number_flow import End, Step
-from ..judge.python_numbers import verdict_of
+from ..judge.python_numbers import INT_BITS, bits, verdict_of
 from ..judge.verdict import PROVED, Changes, Verdict, combine
 from .names import library
 from .proved import repair_as_proved
@@ -123,6 +123,8 @@ def _members(site: Site, call: ast.Call, equivalent: PythonEquivalent) -> Verdic
         empty = isinstance(value, Sequence) and not value.items
         if empty and not (equivalent.name in ("math.prod", "sum") and _is_converted(site, call)):
             return Changes("for an empty shape numpy gives a float, or raises a different error")
+    if bits(site, call.args[0]) >= INT_BITS:
+        return Changes(f"`{site.text(call)}` no longer wraps around")
     return PROVED
 
 
