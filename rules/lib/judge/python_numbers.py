@@ -118,11 +118,11 @@ def _arithmetic(site: Site, node: ast.BinOp, least: Least, kind: str) -> Verdict
         if bound is None or bound <= 0:
             why = f"`{site.text(node)}` raises ZeroDivisionError where numpy gives inf, nan or 0"
             return Changes(why)
-    bits = bits(site, node)
+    size = bits(site, node)
     if kind == "float" or is_float(site, node):
         warns = Changes(f"`{site.text(node)}` no longer warns where it overflows")
-        return warns if bits >= _FLOAT_BITS else PROVED
-    return Changes(f"`{site.text(node)}` no longer wraps around") if bits >= INT_BITS else PROVED
+        return warns if size >= _FLOAT_BITS else PROVED
+    return Changes(f"`{site.text(node)}` no longer wraps around") if size >= INT_BITS else PROVED
 
 
 SIZES = Bound(8, "variables to see how large a number gets", hides=False)
