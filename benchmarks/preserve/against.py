@@ -47,13 +47,13 @@ def main() -> int:
     bundle = Bundle.read(options.file)
     began = time.monotonic()
     totals, left = _compared(bundle.cases[: options.most], options)
-    totals.programs = bundle.programs
+    totals.programs, totals.fixes = bundle.programs, bundle.fixes
     lines = [
         *totals.lines(),
         f"not begun in time              {left}",
         f"seconds                        {time.monotonic() - began:.0f}",
     ]
-    print(*lines, *fixes_table(bundle.fixes), sep="\n")
+    print(*lines, *fixes_table(totals.fixes), sep="\n")
     if options.markdown:
         where = f"{options.device}, torch {torch.__version__}, fixed for {bundle.torch}"
         told = ["```text", *lines, "```"]
