@@ -23,6 +23,9 @@ ROOT = Path(__file__).parent.parent
 HEAD = "import torch\nfrom torch import nn\n\n"
 HOST = "print('here')"
 
+BREAKS = (
+    f"{HEAD}class C0(nn.Module):\n    def forward(self, x):\n        {HOST}\n        return x\n\n"
+)
 Files = dict[str, str]
 
 
@@ -66,6 +69,12 @@ def chain_of_objects(number: int) -> Files:
         for n in range(1, number)
     ]
     return {"m.py": HEAD + "\n".join(classes) + _called(f"C{number - 1}().run(x)")}
+
+
+def chain_of_factories(number: int) -> Files:
+    calls = "".join(f"def f{n}():\n    return f{n + 1}()\n\n" for n in range(number - 1))
+    last = f"def f{number - 1}():\n    return C0()\n\n"
+    return {"m.py": BREAKS + calls + last + "model = torch.compile(f0())\n"}
 
 
 def many_calls_too_deep(number: int) -> Files:
@@ -167,6 +176,7 @@ CASES: dict[str, tuple[Callable[[int], Files], int, bool]] = {
     "24 calls, results": (chain_that_returns, 24, True),
     "24 modules": (chain_of_modules, 24, True),
     "24 objects": (chain_of_objects, 24, True),
+    "24 calls of eager code": (chain_of_factories, 24, False),
     "24 calls, each of many": (many_calls_too_deep, 30, True),
     "8 classes for": (classes_of_an_object, 8, False),
     "63 modules or None": (modules_of_a_choice, 63, False),
@@ -210,9 +220,6 @@ def _each(code: str, last: str, call: str) -> str:
     return HEAD + calls + last + _called(call)
 
 
-BREAKS = (
-    f"{HEAD}class C0(nn.Module):\n    def forward(self, x):\n        {HOST}\n        return x\n\n"
-)
 DEEP = {
     "a cycle": _each(
         "def f{n}(x, k):\n    if k > 0:\n        return f{next}(x, k - 1)\n    return x\n\n",

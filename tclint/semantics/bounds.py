@@ -80,10 +80,15 @@ BOUNDS: Final[list[Bound]] = []
 
 
 class Cuts:
-    """What bounds cut off in one analysis, each at the first place in a function."""
+    """What bounds cut off in one analysis, each at the first place in a function.
+
+    ``too_deep`` is the first call of eager code that is not followed: whether that matters is known
+    in the end.
+    """
 
     def __init__(self) -> None:
         self.place: Place | None = None
+        self.too_deep: Cut | None = None
         self.found: Final[dict[tuple[Bound, ast.AST], Cut]] = {}
         _RUNNING.set(self)
 

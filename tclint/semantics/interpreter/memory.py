@@ -48,8 +48,8 @@ CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__"})
 """Methods whose walk gives the object that they make, instead of None."""
 ALIKE: Final = Bound(3, "values of an argument that make no difference", hides=False)
 """Then it is taken to make none, in code that sets modules up: what comes about are attributes."""
-CALLS: Final = Bound(24, "calls deep", in_regions=True)
-"""Python's own stack ends soon after; deeper calls are walked by themselves."""
+CALLS: Final = Bound(24, "calls deep")
+"""Python's own stack ends soon after; deeper calls of compiled code are walked by themselves."""
 NESTING: Final = Bound(100, "levels of syntax deep")
 """What people write never has so many; Python's stack ends at several hundred."""
 
@@ -118,6 +118,9 @@ def give_up(analysis: Analysis) -> None:
     """Stop at a call that is too deep: next time what is halfway there is walked by itself."""
     analysis.unfinished |= set(analysis.stack)
     analysis.apart.add(analysis.stack[CALLS.most // 2])
+    place = analysis.cuts.place
+    if place is not None and place.region is None and analysis.cuts.too_deep is None:
+        analysis.cuts.too_deep = analysis.cuts.here()
 
 
 def _ask(

@@ -25,7 +25,7 @@ from tclint.semantics.interpreter.decorated import start_decorated
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.functions import attributes_of, root_env, walk_wrappers
 from tclint.semantics.interpreter.hooked import after_forward, before_forward, hooks_of
-from tclint.semantics.interpreter.memory import NESTING, first_statement, walk, walk_once
+from tclint.semantics.interpreter.memory import CALLS, NESTING, first_statement, walk, walk_once
 from tclint.semantics.interpreter.not_traced import not_traced
 from tclint.semantics.lattice import options
 from tclint.semantics.places import report_places
@@ -90,6 +90,8 @@ def interpret(
         _walk_whole(analysis, root)
         walked.append(root)
     _walk_again(analysis, walked)
+    if not all(analysis.seen.compiles.values()):  # it may come from what is not followed
+        analysis.cuts.note(CALLS, analysis.cuts.too_deep)
     return analysis
 
 
