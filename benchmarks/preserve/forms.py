@@ -254,7 +254,9 @@ _DRAWS: dict[str, Sequence[str]] = {
     "skipping_function": ["<drawn>\n<redrawn>\n<gate>\nreturn <H> * 2"],
     "uniform_tensor": ["torch.rand([])", "torch.rand(())", "torch.rand(1)"],
     "gated_function": ["<drawn>\n<redrawn>\n<gate>\nreturn <H> * 2"],
-    "uniform": ["np.random.uniform(0, 1)", "np.random.uniform()", "np.random.rand()"],
+    "uniform": [
+        "np.random.uniform(0, 1)", "np.random.uniform()", "np.random.rand()", "random.random()",
+    ],
     "gate": [
         "if self.training and p < <rate_of>:\n    return <V>",
         "if p < <rate_of>:\n    return <V>",
@@ -495,6 +497,12 @@ _OTHERS: dict[str, Sequence[str]] = {
         "torch.full((), 2.0)",
         "<V>.detach().max()",
     ],
+    "untraced": [
+        "return pow(<V>, <K>)",
+        "<+V> = pow(<V>, <V>)\nreturn <V> * 2",
+        "return pow(<V> + 1, 2) * <N>",
+        "return sum(<V> * len(list(g)) for _, g in itertools.groupby([1, 1, 2], abs))",
+    ],
     "indexed": [
         "return -<M>[range(<M>.shape[0]), <I>].mean()",
         "<+K> = len(<V>)\nreturn <M>[list(range(<K>)), <I>]",
@@ -515,7 +523,9 @@ _BODIES: dict[str, Sequence[str]] = {
         *["<gated>"] * 5,
         *["<skipping>"] * 6,
         *["<checked>\n<result>"] * 6,
-        *["<combined>\n<result>"] * 7,
+        *["<combined>\n<result>"] * 6,
+        *["<guarded>\n<result>"] * 2,
+        *["<untraced>"] * 2,
         "assert <plain_test>, <told>\n<result>",
         *["assert <read_test>\n<result>"] * 2,
         *["<held>\n<result>"] * 3,
@@ -561,6 +571,7 @@ HELPERS: dict[str, str] = {
 IMPORTS: dict[str, str] = {
     "tqdm": "from tqdm import tqdm",
     "trange": "from tqdm import trange",
+    "itertools": "import itertools",
 }
 
 STARS = ("from torch import *", "from numpy import *", "from math import *")
