@@ -288,7 +288,8 @@ def test_the_loop_goes_on_with_what_is_chosen(code: str, tmp_path: Path) -> None
 
 def test_an_unsafe_fix_stands_in_for_the_safe_one(tmp_path: Path) -> None:
     path = tmp_path / "net.py"
-    path.write_text(PRELUDE + CLASS + CONTINUE, encoding="utf-8")
+    code = PRELUDE + CLASS.replace("self.rate = 0.5", "self.rate = 0.0") + CONTINUE
+    path.write_text(code, encoding="utf-8")
     config = Config(root=tmp_path, select=("TCL161",))
     told = [fix_files([path], config, unsafe=unsafe).fixes for unsafe in (False, True)]
     assert [[one.applicability.value for one in some] for some in told] == [["safe"], ["unsafe"]]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from tclint.diagnostics import Advice, Confidence, Decline, Effect
+from tclint.diagnostics import Advice, Decline, Effect
 from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NumpyCall
 
 from ..lib.rewrite.as_operator import as_operator
-from ..lib.rewrite.draw_if_needed import draw_if_needed, is_drawn_if_needed
+from ..lib.rewrite.draw_if_needed import (
+    confidence_of_draw,
+    draw_if_needed,
+    is_drawn_if_needed,
+)
 from ..lib.rewrite.draw_in_graph import draw_in_graph
 from ..lib.wording import consequence, loop_ids
 
@@ -54,7 +58,7 @@ class NumpyRandom(Rule[NumpyCall]):
             _repair(event, name),
             hatch=as_operator(event.site),
             gb_ids=loop_ids(event.site, own),
-            confidence=Confidence.LOW if is_drawn_if_needed(event.site, event.call) else None,
+            confidence=confidence_of_draw(event.site, event.call),
         )
 
 

@@ -18,7 +18,7 @@ from tclint.semantics.values import Object
 from tclint.torch_facts import traced_since
 
 from ..lib.facts.branch_tests import is_asked
-from ..lib.facts.known import certain_tensor
+from ..lib.facts.known import certain_tensor, constant
 from ..lib.facts.purity import is_pure
 from ..lib.facts.random_tests import decides_at_random, draws_in
 from ..lib.facts.uses import uses_of
@@ -70,7 +70,7 @@ class RandomBranch(Rule[TensorBranch]):
             f"The branch on `{short(site, test)}` is random{consequence(site)}",
             _fix(site, None if guarded else skips, selected),
             gb_ids=loop_ids(site, "GB0170"),
-            confidence=Confidence.LOW if guarded else None,  # a model may have no rate
+            confidence=Confidence.LOW if guarded and not _is_used(site, skips) else None,
             unsafe=selected,
             since=traced_since(_UNTRACED) if untraced else None,
         )
@@ -91,7 +91,7 @@ class _Comparison:
 
 def _fix(site: Site, skips: _Comparison | None, selected: Repair | None) -> Repair | Decline:
     """The safe repair, if there is one; ``selected`` is made in its place by unsafe fixes."""
-    if skips is None or _is_written_out(skips):
+    if skips is None or _is_used(site, skips):
         return selected or Advice(_WAY_OUT)
     asked = _ask_rate_first(site, skips)
     if selected is None:
@@ -104,6 +104,11 @@ def _fix(site: Site, skips: _Comparison | None, selected: Repair | None) -> Repa
 def _is_written_out(found: _Comparison) -> bool:
     """True for a rate that is there to be used, such as ``p < 0.1``."""
     return isinstance(found.rate, ast.Constant)
+
+
+def _is_used(site: Site, found: _Comparison | None) -> bool:
+    """True for a rate that the program sets to another number than zero."""
+    return found is not None and bool(constant(site, found.rate))
 
 
 def _find_comparison(site: Site, test: ast.expr) -> _Comparison | None:

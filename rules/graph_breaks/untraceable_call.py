@@ -26,7 +26,7 @@ from tclint.semantics.values import (
 from tclint.torch_facts import SKIPPED_FUNCTIONS, skipped_by_dynamo
 
 from ..lib.facts.origins import is_input, is_made_here
-from ..lib.rewrite.draw_if_needed import draw_if_needed, is_drawn_if_needed
+from ..lib.rewrite.draw_if_needed import confidence_of_draw, draw_if_needed
 from ..lib.wording import consequence, dropped, loop_ids, renumbered
 
 _ELSEWHERE = frozenset({"torch.Tensor.backward", "torch.autograd.grad", "torch.autograd.backward"})
@@ -145,6 +145,7 @@ _POINTER_OUT: Final = "compute this where the tensors are made, before compiled 
 _POINTERS_SINCE: Final = (2, 13)
 _POINTER: Final = "torch.Tensor.data_ptr"
 """Traced where nothing but identity is asked of the number."""
+_DRAW: Final = "random.random"
 _GROUPING: Final = "itertools.groupby"
 
 
@@ -197,12 +198,12 @@ class UntraceableCall(Rule[Call]):
         if found is None or name in _ELSEWHERE or _is_context(event.site, event.call):
             return None
         end = consequence(event.site)
-        drawn = name == "random.random" and is_drawn_if_needed(event.site, event.call)
+        left = confidence_of_draw(event.site, event.call) if name == _DRAW else None
         return Finding(
             f"Dynamo does not trace `{_spelt(name)}`{end}",
-            Advice(_way_out(name)) if drawn else _repair(event, name),
+            Advice(_way_out(name)) if left else _repair(event, name),
             gb_ids=loop_ids(event.site, found.gb_id),
-            confidence=Confidence.LOW if drawn else None,
+            confidence=left,
             since=found.since,
             before=None if _compares_tensors(event, name) else found.until,
         )
@@ -395,5 +396,5 @@ def _is_context(site: Site, call: ast.Call) -> bool:
 
 
 def _repair(event: Call, name: str) -> Repair | Decline:
-    repair = draw_if_needed(event.site, event.call) if name == "random.random" else None
+    repair = draw_if_needed(event.site, event.call) if name == _DRAW else None
     return repair if isinstance(repair, Repair) else Advice(_way_out(name))

@@ -29,7 +29,7 @@ from tclint.fix.results import (
 )
 from tclint.fix.settings import switches
 from tclint.fix.together import together
-from tclint.lint.selection import applicability_of
+from tclint.lint.selection import applicability_of, is_as_sure
 from tclint.records import record
 from tclint.source.errors import FileError, SourceError
 from tclint.source.file import SourceFile, spliced
@@ -220,7 +220,8 @@ def fix_files(
 def _useless(run: Run, progress: _Progress) -> dict[FixKey, Declined]:
     """The fixes of breaks in whose text the graph breaks when nothing is left to fix.
 
-    What a check is not sure of does not count: it may be kept for other inputs, in eager code.
+    What a check is less sure of than before does not count: it may be kept for other inputs, in
+    eager code, or for a mode that the fix does not help.
     """
     found: dict[FixKey, Declined] = {}
     for result in run.results:
@@ -229,7 +230,8 @@ def _useless(run: Run, progress: _Progress) -> dict[FixKey, Declined]:
         if file is None or diagnostic.path in progress.problems or not _surely_breaks(diagnostic):
             continue
         for fix in file.wrote(diagnostic, result.file):
-            if _surely_breaks(fix.diagnostic) and not fix.moves:
+            certain = is_as_sure(diagnostic.confidence, fix.diagnostic.confidence)
+            if certain and _surely_breaks(fix.diagnostic) and not fix.moves:
                 why = f"the graph would still break there ({diagnostic.code})"
                 found[fix.key] = Declined(fix.diagnostic, Decline(why))
     return found

@@ -59,7 +59,12 @@ def _is_selected(
 def is_shown(code: str, confidence: Confidence, config: Config) -> bool:
     """Whether a finding is sure enough to be shown: who selects a rule by its code sees it all."""
     wanted = Confidence(config.min_confidence)
-    return _is_named(code, config) or _SURE.index(confidence) >= _SURE.index(wanted)
+    return _is_named(code, config) or is_as_sure(confidence, wanted)
+
+
+def is_as_sure(confidence: Confidence, wanted: Confidence) -> bool:
+    """True for a confidence that is no lower than another."""
+    return _SURE.index(confidence) >= _SURE.index(wanted)
 
 
 def is_worth_it(code: str, worth: Worth, config: Config) -> bool:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Decline
+from tclint.diagnostics import Confidence, Decline
 from tclint.lint.rewrite import Repair, Replace
-from tclint.semantics.lattice import is_tensor
+from tclint.semantics.lattice import is_tensor, options
 from tclint.semantics.site import Site
+from tclint.semantics.values import Static
 
+from ..facts.known import constant
 from ..facts.purity import is_pure
 from ..facts.reaching import block_of
 from .proved import NO_TORCH
@@ -19,6 +21,7 @@ _MESSAGE: Final = (
     "and where the test needs it the graph breaks as before"
 )
 _IS_COMPILING: Final = "torch.compiler.is_compiling"
+_POSITIVE: Final = "$rate > 0.0"
 _GUARDS: Final = (ast.Name, ast.Attribute)
 
 
@@ -32,6 +35,28 @@ def is_drawn_if_needed(site: Site, call: ast.Call) -> bool:
     )
 
 
+def confidence_of_draw(site: Site, call: ast.Call) -> Confidence | None:
+    """How sure a break is at a draw that this repair has been made on; None for other draws."""
+    tests = [outer.test for outer in site.ancestors(call) if isinstance(outer, ast.If)]
+    if not is_drawn_if_needed(site, call):
+        return None
+    off = any(_is_usually_off(site, test) for test in tests)
+    return Confidence.LOW if off else Confidence.MEDIUM
+
+
+def _is_usually_off(site: Site, test: ast.expr) -> bool:
+    """True for flags that are off by default, and for rates that may be zero."""
+    match test:
+        case ast.BoolOp(values=values):
+            return any(_is_usually_off(site, value) for value in values)
+        case ast.Compare(left=rate, ops=[ast.Gt()], comparators=[ast.Constant(value=0.0)]):
+            return (constant(site, rate) or 0.0) <= 0.0
+        case ast.Name() | ast.Attribute():
+            kinds = [*options(site.value(test))]
+            return all(isinstance(kind, Static) and kind.default_off for kind in kinds)
+    return False
+
+
 def draw_if_needed(site: Site, call: ast.Call) -> Repair | Decline:
     """Rewrite ``p = draw()`` where the next statement may decide without looking at ``p``."""
     test = _decision(site, call)
@@ -41,7 +66,7 @@ def draw_if_needed(site: Site, call: ast.Call) -> Repair | Decline:
     if spelled is None:
         return NO_TORCH
     templates, parts = _needed(site, test)
-    if not templates:
+    if not templates or (templates == [_POSITIVE] and constant(site, parts["rate"])):
         return Decline(f"`{site.text(test)}` always depends on the number")
     needed = " and ".join(templates)
     needed = f"({needed})" if len(templates) > 1 else needed
@@ -105,7 +130,7 @@ def _needed(site: Site, test: ast.Compare) -> tuple[list[str], dict[str, ast.exp
         rate = test.comparators[0]
         if is_pure(site, rate) and not is_tensor(site.value(rate)):
             parts["rate"] = rate
-            templates.append("$rate > 0.0")
+            templates.append(_POSITIVE)
     return templates, parts
 
 
