@@ -527,6 +527,7 @@ _BODIES: dict[str, Sequence[str]] = {
         *["<guarded>\n<result>"] * 2,
         *["<untraced>"] * 2,
         "assert <plain_test>, <told>\n<result>",
+        *["assert <plain_test>, MESSAGE\n<result>"] * 2,
         *["assert <read_test>\n<result>"] * 2,
         *["<held>\n<result>"] * 3,
         "<checked>\n<checked>\nreturn <V> * 2",
@@ -557,6 +558,7 @@ FORMS: dict[str, Sequence[str]] = {
 
 HELPERS: dict[str, str] = {
     "center": "def center(t):\n    t.sub_(0.5)",
+    "MESSAGE": "MESSAGE = 'low'",
     "rate0": "rate0 = 0.0",
     "model": "model = nn.Linear(4, 4)",
     "optimizer": "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)",
