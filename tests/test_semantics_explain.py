@@ -39,7 +39,7 @@ WORDS = [
     (STATIC, "some constant"),
     (SYMINT, "size of a tensor"),
     (Static("int", 3, known=True), "constant 3"),
-    (Static("bool", default_off=True), "bool constant, off by default"),
+    (Static("bool", default=False), "bool constant, off by default"),
     (Tensor(), "tensor"),
     (X, "tensor (dtype of `x`)"),
     (Tensor(2, DType("int64", "int")), "tensor (rank 2, int64)"),

@@ -525,7 +525,7 @@ def test_values(tmp_path: Path, text: str) -> None:
     ("value", "shown"),
     [
         (Tensor(2), "Tensor(2, None, None, None, False, False, False, None)"),
-        (Static("int", 3), "Static('int', 3, False, False)"),
+        (Static("int", 3), "Static('int', 3, False, None)"),
         (Sequence("list", UNKNOWN), "Sequence('list', Unknown(), None)"),
         (Object("Net", is_module=True), "Object('Net', None, None, True, False, None)"),
         (join([Tensor(2), NONE]), "Union("),

@@ -180,25 +180,31 @@ class Static(Value):
     """A Python constant of the program: literals, configuration, flags. Dynamo specialises on it.
 
     ``type`` is the Python type's name or None; ``value`` is the constant where it is known.
-    ``default_off`` marks flags whose default is false (``debug=False``).
+    ``default`` is what a flag is unless somebody sets it (``debug=False``); None where that is not
+    known, and for other constants.
     """
 
-    __slots__ = ("default_off", "known", "type", "value")
+    __slots__ = ("default", "known", "type", "value")
 
     def __init__(
         self,
         type: str | None = None,
         value: Any = None,
         known: bool = False,
-        default_off: bool = False,
+        default: bool | None = None,
     ) -> None:
         self.type: Final = type
         self.value: Final = value
         self.known: Final = known
-        self.default_off: Final = default_off
+        self.default: Final = default
 
     def _content(self) -> Fields:
-        return (self.type, self.value, self.known, self.default_off)
+        return (self.type, self.value, self.known, self.default)
+
+    @property
+    def default_off(self) -> bool:
+        """True for a flag that is off unless somebody turns it on."""
+        return self.default is False
 
     def __hash__(self) -> int:
         """Hash what tells most constants apart."""
@@ -212,9 +218,14 @@ class Static(Value):
             isinstance(other, Static)
             and self.type == other.type
             and self.known == other.known
-            and self.default_off == other.default_off
+            and self.default is other.default
             and (self.value is other.value or bool(self.value == other.value))
         )
+
+
+def set_by_default(value: object) -> Static:
+    """A constant that is ``value`` unless somebody sets another one of its type."""
+    return Static(type(value).__name__, default=value if isinstance(value, bool) else None)
 
 
 # There is one of it: ask with ``is``, as for UNKNOWN.

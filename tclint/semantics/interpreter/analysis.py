@@ -502,5 +502,5 @@ def _rewritten(first: Value, later: Value) -> Value:
     """An attribute that is set again; a flag that is made off stays off unless somebody asks."""
     made_off = isinstance(first, Static) and (first == FALSE or first.default_off)
     if made_off and isinstance(later, Static) and later.type == "bool":
-        return first if first == later else Static("bool", default_off=True)
+        return first if first == later else Static("bool", default=False)
     return join((first, later))

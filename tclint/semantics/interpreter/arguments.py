@@ -141,7 +141,7 @@ def takes(analysis: Analysis, function: Function, arguments: Arguments) -> bool:
 def _passed_flag(value: Value) -> Value:
     """A flag that is off by default, passed on from somewhere: off unless somebody turns it on."""
     vague = (o is UNKNOWN or (isinstance(o, Static) and not o.known) for o in present(value))
-    return Static("bool", default_off=True) if all(vague) else value
+    return Static("bool", default=False) if all(vague) else value
 
 
 def informed(value: Value, promised: Value) -> Value:

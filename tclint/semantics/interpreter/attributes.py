@@ -39,6 +39,7 @@ from tclint.semantics.values import (
     Union,
     Unknown,
     Value,
+    set_by_default,
 )
 from tclint.torch_facts.modules import HOOKS, MODULE_METHODS
 
@@ -505,5 +506,5 @@ def _constant_of(node: ast.expr) -> Value:
     if isinstance(node, ast.Constant) and node.value is None:
         return _UNSET
     if isinstance(node, ast.Constant):
-        return Static(type(node.value).__name__, default_off=node.value is False)
+        return set_by_default(node.value)
     return STATIC if isinstance(node, (ast.List, ast.Tuple, ast.Dict, ast.Set)) else UNKNOWN

@@ -30,7 +30,6 @@ from tclint.semantics.lattice import bounded, is_static, is_tensor, join, option
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
     ANY_FIELD,
-    FALSE,
     NONE,
     STATIC,
     SYMINT,
@@ -50,6 +49,7 @@ from tclint.semantics.values import (
     SymInt,
     Tensor,
     Value,
+    set_by_default,
 )
 
 Builtin = Callable[[Frame, ast.Call, Arguments], Value]
@@ -302,7 +302,7 @@ def _getattr(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
         default = arguments.positional[2]
         flag = isinstance(found, Static) or found is UNKNOWN
         if flag and isinstance(default, Static) and default.value is False:
-            return Static("bool", default_off=True)
+            return Static("bool", default=False)
         return join((found, default)) if found is not UNKNOWN else UNKNOWN
     return found
 
@@ -375,7 +375,7 @@ def _execute(frame: Frame, node: ast.Call, arguments: Arguments) -> Value:
     if frame.body.function is None:
         for name, value in frame.env.items():
             if isinstance(value, Static) and value.known:
-                frame.env[name] = Static(value.type, default_off=value == FALSE)
+                frame.env[name] = set_by_default(value.value)
     return NONE
 
 

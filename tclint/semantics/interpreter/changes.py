@@ -243,7 +243,7 @@ class Changes:
             if store.content:
                 value = _holding(value, store.key, later)
             elif _is_asked_for(store, seen, value, later):
-                value = Static("bool", default_off=True)
+                value = Static("bool", default=False)
             else:
                 value = _either(value, later)
         return _as_far_as_known(value)
@@ -361,7 +361,8 @@ def _either(value: Value, later: Value) -> Value:
     if value == later:
         return value
     if later is UNKNOWN and isinstance(value, Static) and value is not NONE:
-        return Static(value.type, default_off=value.default_off)  # another of its kind
+        off = False if value.default_off else None
+        return Static(value.type, default=off)  # another of its kind
     return join((value, later))
 
 

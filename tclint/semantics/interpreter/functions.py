@@ -45,6 +45,7 @@ from tclint.semantics.values import (
     Static,
     Unknown,
     Value,
+    set_by_default,
 )
 from tclint.torch_facts.compiling import COMPILE
 
@@ -317,7 +318,7 @@ def _generalised(value: Value) -> Value:
     kinds: list[Value] = []
     for option in options(value):
         if isinstance(option, Static) and option.known and option is not NONE:
-            kinds.append(Static(option.type, default_off=option.value is False))
+            kinds.append(set_by_default(option.value))
         else:
             kinds.append(option)
     return join(kinds)
@@ -372,8 +373,8 @@ def _init_env(analysis: Analysis, init: FunctionInfo, bound: Object) -> Env:
             env[argument.arg] = bound
             continue
         value = annotation_value(analysis, init, argument.annotation)
-        off = isinstance(default, ast.Constant) and default.value is False
-        if isinstance(value, Unknown) or (off and isinstance(value, Static)):
+        flag = isinstance(default, ast.Constant) and isinstance(default.value, bool)
+        if isinstance(value, Unknown) or (flag and isinstance(value, Static)):
             value = _static_default(default)
         env[argument.arg] = value
     if init.node.args.vararg:
@@ -385,5 +386,5 @@ def _init_env(analysis: Analysis, init: FunctionInfo, bound: Object) -> Env:
 
 def _static_default(default: ast.expr | None) -> Value:
     if isinstance(default, ast.Constant) and default.value is not None:
-        return Static(type(default.value).__name__, default_off=default.value is False)
+        return set_by_default(default.value)
     return STATIC

@@ -17,7 +17,8 @@ def is_off_by_default(frame: Frame, test: ast.expr, *, outcome: bool) -> bool:
     what is there for debugging, and a module that is called without its first input.
     """
     if isinstance(test, (NAME, ATTRIBUTE)):
-        return outcome and (_is_for_debugging(test) or _is_off(frame.body.values.get(test)))
+        value = frame.body.values.get(test)
+        return outcome and (_is_off(value) or (_is_for_debugging(test) and not _is_on(value)))
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return is_off_by_default(frame, operand, outcome=not outcome)
@@ -42,6 +43,11 @@ def _is_off(value: Value | None) -> bool:
     """True for a flag that is off, or None, unless somebody passes it."""
     kinds = [option for option in options(value) if option is not NONE] if value else []
     return bool(kinds) and all(isinstance(kind, Static) and kind.default_off for kind in kinds)
+
+
+def _is_on(value: Value | None) -> bool:
+    """True for a flag that is on unless somebody passes it."""
+    return isinstance(value, Static) and bool(value.default or value.value)
 
 
 def _is_for_debugging(node: ast.expr) -> bool:

@@ -26,6 +26,7 @@ from tclint.semantics.values import (
     SymInt,
     Tensor,
     Value,
+    set_by_default,
 )
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def assumed_value(
                 (value_by_use(use_of(analysis, info, argument.arg), tensor, argument.arg), NONE)
             )
         case ast.Constant(value=constant):
-            known = Static(type(constant).__name__, default_off=constant is False)
+            known = set_by_default(constant)
             return _as_given(analysis, info, argument.arg, known)
     return UNKNOWN
 
@@ -142,8 +143,8 @@ def _with_default(value: Value, default: ast.expr | None) -> Value:
     match default:
         case ast.Constant(value=None):
             return join((value, NONE))
-        case ast.Constant(value=False) if isinstance(value, Static):
-            return Static(value.type, default_off=True)
+        case ast.Constant(value=bool() as flag) if isinstance(value, Static):
+            return Static(value.type, default=flag)
     return value
 
 
@@ -154,4 +155,4 @@ def _unasked(analysis: Analysis, info: FunctionInfo, value: Value) -> Value:
         return value
     if info.decorators and is_wrapped(analysis, info):
         return value
-    return join((Static("bool", default_off=True), NONE))
+    return join((Static("bool", default=False), NONE))
