@@ -63,21 +63,23 @@ def test_fixing_loses_nothing(make: Callable[[int], str], size: int, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("text", "row"),
-    [(_program("a" + " + a" * 2000, HOLES[0]), 6), (_elifs(800), 196)],
+    ("text", "rows"),  # how many branches are followed is up to Python's own limit
+    [(_program("a" + " + a" * 2000, HOLES[0]), {6}), (_elifs(800), set(range(196, 1608)))],
     ids=["a sum", "elif"],
 )
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_cannot_be_followed_is_an_error_with_its_place(
-    text: str, row: int, jobs: int, tmp_path: Path
+def test_what_cannot_be_followed_is_said_at_its_place(
+    text: str, rows: set[int], jobs: int, tmp_path: Path
 ) -> None:
     paths = [tmp_path / "deep.py", tmp_path / "net.py"]
     for path, content in zip(paths, (text, BREAKS), strict=True):
         path.write_text(content)
     run = check_files(paths, Config(tmp_path), execution=Execution(jobs))
-    (error,) = run.errors
-    assert (error.path, error.span.start.row if error.span else 0) == (paths[0], row)
-    assert "split it into several statements" in error.message
+    assert not run.errors
+    said = [one.diagnostic for one in run.results if one.diagnostic.code == "TCL004"]
+    assert [one.path for one in said] == [paths[0]]
+    assert said[0].span.start.row in rows
+    assert said[0].instead == "Split it into several statements"
     assert paths[1] in {result.diagnostic.path for result in run.results}
 
 

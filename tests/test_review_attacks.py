@@ -8,7 +8,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -226,8 +225,7 @@ def test_the_text_of_a_finding_cannot_format_link_or_mention(repository: Reposit
 
 
 def _saying(result: Any, message: str) -> Any:
-    said = replace(result.diagnostic, message=message)
-    return SimpleNamespace(diagnostic=said, repair=None, file=result.file)
+    return replace(result, diagnostic=replace(result.diagnostic, message=message), repair=None)
 
 
 def test_a_suggestion_cannot_end_its_block(repository: Repository) -> None:

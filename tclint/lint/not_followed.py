@@ -23,7 +23,7 @@ def not_followed(cuts: Cuts, checked: Collection[Path]) -> Iterator[tuple[Diagno
             continue
         path, span = place
         known.add((bound, path, span.start.row))
-        yield _diagnostic(f"Not followed: {bound}, so findings may be missing", path, span), cut
+        yield _diagnostic(bound, path, span), cut
 
 
 def _place(cut: Cut, checked: Collection[Path]) -> tuple[Path, Span] | None:
@@ -44,8 +44,9 @@ def _end(line: str, start: Position) -> Position:
     return Position(start.row, max(start.column, len(line.rstrip()) + 1))
 
 
-def _diagnostic(message: str, path: Path, span: Span) -> Diagnostic:
+def _diagnostic(bound: Bound, path: Path, span: Span) -> Diagnostic:
+    message = f"Not followed: {bound}, so findings may be missing"
     return Diagnostic(
         NOT_FOLLOWED, NotFollowed.name, message, Effect.NONE, Confidence.HIGH, path, span,
-        instead=NotFollowed.instead,
+        instead=bound.instead or NotFollowed.instead,
     )  # fmt: skip

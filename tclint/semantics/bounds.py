@@ -53,13 +53,21 @@ class Bound:
     ``what`` says what is more than ``most``, as in "more than 24 calls deep". ``hides`` is False
     where no finding is lost beyond it: a fix is declined, a finding is less sure, or what was seen
     stands for the rest. ``in_regions``: what is cut off in code that sets up is none's loss.
+    ``instead`` is what to do about it, where that is not to check what is called by itself.
     """
 
     def __init__(
-        self, most: int, what: str, *, hides: bool = True, in_regions: bool = False
+        self,
+        most: int,
+        what: str,
+        *,
+        hides: bool = True,
+        in_regions: bool = False,
+        instead: str = "",
     ) -> None:
         self.most = most
         self.what: Final = what
+        self.instead: Final = instead
         self.hides: Final = hides
         self.in_regions: Final = in_regions
         BOUNDS.append(self)

@@ -146,6 +146,7 @@ def bits(site: Site, node: ast.expr, depth: int = SIZES.most) -> float:
             return max(sides) + 1 if isinstance(op, (ast.Add, ast.Sub)) else sides[0]
         case ast.Name() if not depth:
             SIZES.cut()
+            return math.inf
         case ast.Name(id=name):
             bound = [site.parent(store) for store in site.stores(name)]
             values = [one.value for one in bound if isinstance(one, ast.Assign)]

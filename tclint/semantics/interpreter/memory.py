@@ -50,7 +50,7 @@ ALIKE: Final = Bound(3, "values of an argument that make no difference", hides=F
 """Then it is taken to make none, in code that sets modules up: what comes about are attributes."""
 CALLS: Final = Bound(24, "calls deep")
 """Python's own stack ends soon after; deeper calls of compiled code are walked by themselves."""
-NESTING: Final = Bound(100, "levels of syntax deep")
+NESTING: Final = Bound(100, "levels of syntax deep", instead="Split it into several statements")
 """What people write never has so many; Python's stack ends at several hundred."""
 
 
