@@ -25,11 +25,10 @@ from torch import get_autocast_cpu_dtype
 
 @torch.compile
 def f(x: torch.Tensor):
-    y = x * torch.tensor(0.1, device=x.device) + torch.tensor([0], device=x.device)
-    y = y.to(get_autocast_cpu_dtype())
+    y = x * torch.tensor(0.1, dtype=get_autocast_cpu_dtype(), device=x.device)
     return y + torch.tensor(2).to(x.device)
 """
-"""The last line is mended by two fixes, the second of which comes up by the first."""
+"""The first line is mended by the fixes of two rules, one after the other."""
 
 
 def in_editor(path: Path, text: str, config: Config) -> str | None:

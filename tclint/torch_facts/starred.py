@@ -23,6 +23,7 @@ _OF_PYTHON: Final = {
     "open": "aifc bz2 codecs dbm gzip lzma os ossaudiodev posix shelve sunau tarfile wave "
     "webbrowser",
     "pow": "math operator", "property": "enum", "repr": "reprlib", "slice": "ast", "str": "locale",
+    "TimeoutError": "multiprocessing", "Warning": "sqlite3",
 }  # fmt: skip
 
 
