@@ -22,6 +22,7 @@ from tclint.semantics.values import Static, SymInt, Unknown
 from ..facts.conditions import is_tensor_condition
 from ..facts.known import certain_tensor, is_parameter
 from ..facts.purity import is_pure
+from .as_written import as_written
 from .names import new_variable
 
 _MESSAGE: Final = "Compute the block always and choose its results with `torch.where`"
@@ -255,7 +256,7 @@ def _written(
     lines.append(f"{', '.join(then)} = {', '.join(given)}")
     lines.append(f"{', '.join(given)} = {', '.join(before)}")
     once = not block.before
-    lines += _others(block, parts) if once else _copied(block)
+    lines += _others(block, parts) if once else _copied(site, block)
     for name, new in zip(given, then, strict=True):
         lines.append(f"{name} = {where}({chosen}, {new}, {name})")
     if once:
@@ -278,9 +279,9 @@ def _others(block: _Block, parts: dict[str, ast.expr | ast.stmt]) -> list[str]:
     return [f"$other_{place}" for place in range(len(block.otherwise))]
 
 
-def _copied(block: _Block) -> list[str]:
+def _copied(site: Site, block: _Block) -> list[str]:
     """The same statements, as source."""
-    return [line for one in block.otherwise for line in ast.unparse(one).splitlines()]
+    return [line for one in block.otherwise for line in as_written(one, site.text).splitlines()]
 
 
 def _holds(node: ast.expr, tensor: ast.expr) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import partial
 from textwrap import indent
 from typing import Final
 
@@ -21,6 +22,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.symbols import parameters_of
 from tclint.semantics.syntax import nodes
 
+from .as_written import as_written
 from .names import is_taken
 
 _MESSAGE: Final = "In compiled code, draw with torch; eager code stays as it is"
@@ -81,9 +83,10 @@ def draw_in_graph(site: Site) -> Repair | None:
         lines = writer.function(node.body)
     except _UnknownStepError:
         return None
-    given = ast.unparse(node.args)
+    given = as_written(node.args, site.text)
     passed = ", ".join(parameter.arg for parameter, _ in parameters_of(node))
-    text = ast.unparse(ast.parse(f"def {name}({given}):\n{indent(chr(10).join(lines), '    ')}"))
+    written = f"def {name}({given}):\n{indent(chr(10).join(lines), '    ')}"
+    text = as_written(ast.parse(written), partial(ast.get_source_segment, written))
     guard = f"if {compiling}():\n    return {name}({passed})"
     rewrites = (Insert(_first(node), guard), Insert(node, f"\n\n{text}", after=True))
     told = "".join(_BINARY.format(one) for one in sorted(writer.binary))
@@ -239,7 +242,7 @@ class _Writer:
             raise _UnknownStepError
         for part in (*raised.args, *(keyword.value for keyword in raised.keywords)):
             self._host(part)
-        return [f"if {test}:", f"    raise {ast.unparse(raised)}"]
+        return [f"if {test}:", f"    raise {as_written(raised, self._site.text)}"]
 
     def _chosen(self, name: str, test: str, value: ast.expr, instead: ast.expr) -> str:
         sides = [self._expression(value), self._expression(instead)]
@@ -394,7 +397,7 @@ class _Writer:
         within = f"{self._arange(f'{chosen}.shape[-1]')} < {places.count}"
         where = f"{self._torch}.where({within}, {chosen}, {old}.shape[-1])"
         wider = f"{self._torch}.cat([{old}, {column}], -1)"
-        return f"{wider}.scatter(-1, {where}, {ast.unparse(value)}){end}"
+        return f"{wider}.scatter(-1, {where}, {as_written(value, self._site.text)}){end}"
 
     def _returned(self, value: ast.Name) -> list[str]:
         text = self._array(value.id).text
@@ -418,7 +421,7 @@ class _Writer:
 
     def _expression(self, node: ast.expr) -> _Code:
         if self._is_host(node):
-            text = f"({ast.unparse(node)})"
+            text = f"({as_written(node, self._site.text)})"
             return _Code(text, "host", whole=self._is_integer(node), most=text)
         match node:
             case ast.Name(id=name) if name in self._known:
@@ -469,7 +472,7 @@ class _Writer:
     def _either(self, test: ast.expr, body: _Code, orelse: _Code) -> _Code:
         if {body.kind, orelse.kind} != {"lengths"} or not body.most or not orelse.most:
             raise _UnknownStepError
-        asked = ast.unparse(test)
+        asked = as_written(test, self._site.text)
         most = f"({body.most} if {asked} else {orelse.most})"
         return _Code(f"({body.text} if {asked} else {orelse.text})", "lengths", most=most)
 
@@ -479,8 +482,9 @@ class _Writer:
             case [ast.comprehension(target=ast.Name(id=name), iter=over, ifs=[])] if (
                 name not in self._known and self._is_host(over) and self._is_host(node.elt)
             ):
-                text = ast.unparse(node)
-                return _Code(text, "lengths", whole=True, most=f"({ast.unparse(node.elt)})")
+                text = as_written(node, self._site.text)
+                most = f"({as_written(node.elt, self._site.text)})"
+                return _Code(text, "lengths", whole=True, most=most)
         raise _UnknownStepError
 
     def _operation(self, left: ast.expr, op: ast.operator, right: ast.expr) -> _Code:

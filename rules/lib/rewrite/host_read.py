@@ -50,7 +50,7 @@ def repair_read(
     assert isinstance(node, ast.expr)
     literal = constant_content(site, event.source)
     if literal is not None and event.via == "item":
-        return Repair("Use the number itself", (Replace(node, repr(literal)),))
+        return Repair("Use the number itself", (Replace(node, site.text(literal)),))
     if isinstance(node, ast.Call) and event.source is node.func:
         return Decline("the tensor is not named at the call that reads it")
     refusal = takes_numbers(site, event.source) if event.via in _CONVERSIONS else None
@@ -147,21 +147,22 @@ def _records_no_gradient(site: Site, node: ast.expr) -> bool:
     return [name for name in decorators if name in _GRADIENT_MODES] == [_NO_GRADIENT]
 
 
-def constant_content(site: Site, node: ast.expr) -> int | float | bool | None:
-    """The number in ``torch.tensor(3.0)``, if no rounding happens on its way through float32."""
+def constant_content(site: Site, node: ast.expr) -> ast.Constant | None:
+    """The literal in ``torch.tensor(3.0)``, if no rounding happens on its way through float32."""
     if not isinstance(node, ast.Call) or site.dotted(node.func) != "torch.tensor":
         return None
     if len(node.args) != 1 or node.keywords or not isinstance(node.args[0], ast.Constant):
         return None
-    value = node.args[0].value
+    literal = node.args[0]
+    value = literal.value
     if isinstance(value, float):
         try:
             exact = struct.unpack("f", struct.pack("f", value))[0] == value
         except OverflowError:
             return None
-        return value if exact else None
+        return literal if exact else None
     if isinstance(value, int) and -(2**63) <= value < 2**63:
-        return value
+        return literal
     return None
 
 

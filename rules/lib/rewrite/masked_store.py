@@ -28,6 +28,7 @@ from ..judge.row_by_row import HOST, judge_rows
 from ..judge.same_device import judge_chosen
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
+from .as_written import as_written
 from .proved import NO_TORCH, repair_as_proved
 
 _MESSAGE: Final = "Compute all elements and store the masked ones"
@@ -136,7 +137,7 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
     if obstacle or cover is None:
         return _store_rows(site, given) or Decline(obstacle)
     name = site.text(target.value)
-    mask, text = _spread(site, target.slice, cover.left), ast.unparse(whole)
+    mask, text = _spread(site, target.slice, cover.left), as_written(whole, site.text)
     store = f"{name}.copy_({spelled}({mask}, {text}, {name}))"
     repair = _repair(site, statement, store, whole, reads.found[0], cover)
     if isinstance(repair, Repair):
@@ -259,7 +260,7 @@ def _store_rows(site: Site, given: _Given) -> Repair | None:
     if not is_pure(site, target.value):
         return None
     name, mask = site.text(target.value), _spread(site, target.slice, cover.left)
-    chosen = f"{spelled}({mask}, {ast.unparse(given.whole)}, {name})"
+    chosen = f"{spelled}({mask}, {as_written(given.whole, site.text)}, {name})"
     verdicts = [given.alone, cover.verdict, *_judge_stored(site, target)]
     own = isinstance(target.value, ast.Name) and is_own_result(site, target.value.id)
     line = f"{name}.copy_({chosen})"

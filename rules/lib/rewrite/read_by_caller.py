@@ -17,6 +17,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo
 
 from ..facts.purity import is_pure
+from .as_written import as_written
 
 _MESSAGE: Final = (
     "Read it in the caller, which passes it on: the graph still breaks there, but no longer in "
@@ -134,7 +135,7 @@ def _callers(
             continue
         if "torch" in _bound(scope):
             continue
-        text = ast.unparse(_substituted(formula, given))
+        text = as_written(_substituted(formula, given), site.text)
         yield Insert(statement, f"{name} = {text}")
         yield AddArgument(call, name, keyword=name)
 

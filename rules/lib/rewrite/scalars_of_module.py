@@ -23,6 +23,7 @@ from ..facts.scalar_writes import family_of, why_written, with_scopes
 from ..judge.scalar_flow import follow_scalars
 from ..judge.scalar_kinds import Flow, Kind, Method, is_changed
 from ..judge.verdict import Changes, Refused, Verdict, combine
+from .as_written import as_written
 from .proved import repair_as_proved
 
 _MESSAGE: Final = (
@@ -128,7 +129,7 @@ def _repair(site: Site, cls: ClassInfo) -> Repair | Decline | None:
     ]
     rewrites: list[Rewrite] = []
     for made in needed:
-        rewrites += _beside(kept, made)
+        rewrites += _beside(site, kept, made)
     for method in methods:
         rewrites += method.rewrites.values()
     rounds = any(f"{flow.math}." in one.template for one in rewrites if isinstance(one, Replace))
@@ -205,7 +206,7 @@ def _results(flow: Flow, methods: list[Method]) -> Iterator[Verdict]:
             yield Changes(f"`{method.function.name}` returns a number")
 
 
-def _beside(kept: Kept, made: Made) -> Iterator[Rewrite]:
+def _beside(site: Site, kept: Kept, made: Made) -> Iterator[Rewrite]:
     """The number beside the tensor that is made of it."""
     name = _number_name(kept, made)
     if made.given is not None and not isinstance(made.given, ast.Constant):
@@ -213,4 +214,4 @@ def _beside(kept: Kept, made: Made) -> Iterator[Rewrite]:
         yield Replace(made.given, name)
     else:
         after = kept.attributes.get(made.name) is made
-        yield Insert(made.statement, f"{name} = {ast.unparse(made.number)}", after=after)
+        yield Insert(made.statement, f"{name} = {as_written(made.number, site.text)}", after=after)

@@ -12,6 +12,7 @@ from ..facts.conditions import is_plain
 from ..facts.known import certain_tensor, is_boolean
 from ..facts.purity import cannot_raise, is_pure
 from ..judge.verdict import PROVED, Changes, Verdict, combine
+from .as_written import as_written
 
 _WIDTH = 100
 
@@ -66,7 +67,7 @@ def where_call(
     texts = ["$a", "$b"]
     parts: dict[str, ast.expr | ast.stmt] = {**test.parts, "a": arms[0], "b": arms[1]}
     if not hasattr(arms[1], "lineno"):
-        texts[1] = ast.unparse(parts.pop("b"))
+        texts[1] = as_written(parts.pop("b"), site.text)
     given = [test.template, *(reversed(texts) if test.negated else texts)]
     width = sum(len(site.text(part)) + 2 for part in parts.values()) + len(test.template)
     name = str(site.spell("torch.where"))
