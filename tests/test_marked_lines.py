@@ -1611,19 +1611,19 @@ PROGRAMS = {
         def f1(x: torch.Tensor):
             x = x + 1
             m = x > 0
-            x[m] = x[m] * 2  # TCL170: `x` may come from outside, or be a view of
+            x[m] = x[m] * 2  # TCL170
             return x
 
         def f2(x: torch.Tensor, layer):
             x = x + 1
             m = x.sum(-1) > 0
-            x[m] = layer(x[m])  # TCL170: `x` may come from outside, or be a view of
+            x[m] = layer(x[m])  # TCL170: `layer` is not followed, and may depend on
             return x
 
         def f3(x: torch.Tensor):
             x = x + 1
             m = x > 0
-            x[m] = x[m][..., 0]  # TCL170: `x` may come from outside, or be a view of
+            x[m] = x[m][..., 0]  # TCL170: `x[m][..., 0]` may depend on what else
             return x
 
         class Net(torch.nn.Module):
@@ -1638,17 +1638,17 @@ PROGRAMS = {
             def f5(self, x: torch.Tensor):
                 x = (x + 1).reshape(3)
                 m = x > 0
-                x[m] = self.l(x[m])  # TCL170: `x` may come from outside, or be a view of
+                x[m] = self.l(x[m])  # TCL170: `self.l` may depend on what else is selected
                 return x
             def f6(self, x: torch.Tensor):
                 x = x + 1
                 m = x.sum(-1) > 0
-                x[m] = self.l(x[m])[..., 0]  # TCL170: `x` may come from outside, or be a view
+                x[m] = self.l(x[m])[..., 0]  # TCL170: `self.l` may depend on what else is
                 return x
             def f7(self, x: torch.Tensor):
                 x = x + 1
                 m = x.sum(-1) > 0
-                x[m] = (-self.l(x[m]) > 0)[:, None, :3]  # TCL170: `x` may come from outside, or
+                x[m] = (-self.l(x[m]) > 0)[:, None, :3]  # TCL170: `self.l` may depend on what
                 return x
             def f8(self, x: torch.Tensor, w):
                 x = x + 1
@@ -1660,21 +1660,21 @@ PROGRAMS = {
             x = x + 1
             m = x > 0
             if torch.compiler.is_compiling():
-                x[m] = x[m] * 2  # TCL170: `x` may come from outside, or be a view of
+                x[m] = x[m] * 2  # TCL170
             return x
     """,
     "rows that are added": """
         def f1(x: torch.Tensor, w: torch.Tensor, m: torch.Tensor):
             out = torch.zeros(3, 4)
             a, b = torch.where(m > 0)  # TCL170
-            out.index_add_(0, b, x[b] * w[b, a])
+            out.index_add_(0, b, x[b] * w[b, a, None])
             return out
 
         def f2(x: torch.Tensor, w: torch.Tensor, m: torch.Tensor):
             out = torch.zeros(3, 4)
             a, b = torch.where(m > 0)  # TCL170: `torch.where(test, a, b)` keeps the shape
             a = a + 1
-            out.index_add_(0, b, x[b] * w[b, a])
+            out.index_add_(0, b, x[b] * w[b, a, None])
             return out
 
         def f3(x: torch.Tensor, w: torch.Tensor, m: torch.Tensor):

@@ -144,7 +144,7 @@ def test_dynamo_agrees(name: str) -> None:
 
 def test_the_one_among_the_sizes_is_named(tmp_path: Path) -> None:
     (result,) = results_of(tmp_path, program(PROGRAMS["one of a tuple of sizes"]))
-    assert result.diagnostic.message.startswith("`size` may be a tensor where torch needs a")
+    assert result.diagnostic.message.startswith("`size` may be a tensor, and is read as")
 
 
 def test_what_a_caller_passes_is_likely_a_number(tmp_path: Path) -> None:
