@@ -11,7 +11,7 @@ from tclint.lint.rewrite import Repair, Replace, Rewrite
 from tclint.regexes import regex
 from tclint.semantics.events import NameUsed
 from tclint.semantics.site import Site
-from tclint.torch_facts.moved import Moved
+from tclint.torch_facts.moved import COMPILER_NAMES, Moved
 
 from ..lib.facts.fallbacks import is_fallback
 from ..lib.rewrite.torch_name import torch_name
@@ -41,6 +41,9 @@ def use_public_name(event: NameUsed, moved: Moved) -> Repair | Decline:
     if isinstance(written, Decline):
         return written
     spelled, imports = written
+    repeated = _asked_twice(event, moved)
+    if repeated is not None:
+        return Repair(f"Ask `{moved.new}` once", (repeated,))
     call, named = event.call, moved.new.rpartition(".")[2].startswith("custom_")
     lacking = [k.arg for k in call.keywords if k.arg in moved.lacks] if call else []
     if lacking:
@@ -55,6 +58,29 @@ def use_public_name(event: NameUsed, moved: Moved) -> Repair | Decline:
         return Decline("the call passes a function to wrap")
     template, parts = _call(call, moved, named=named)
     return _repair(event, moved, (Replace(call, f"{spelled}({template})", parts), *imports))
+
+
+def _asked_twice(event: NameUsed, moved: Moved) -> Replace | None:
+    """Leave out a question that is asked just before it in the same ``or``, by another name."""
+    site, call = event.site, event.call
+    outer = site.parent(call) if call is not None else None
+    if not isinstance(outer, ast.BoolOp) or not moved.new.rpartition(".")[2].startswith("is_"):
+        return None
+    place = next(place for place, one in enumerate(outer.values) if one is call)
+    if place == 0 or any(_public(site, one) != moved.new for one in outer.values[place - 1 :][:2]):
+        return None
+    rest = {f"part_{i}": one for i, one in enumerate(outer.values) if one is not call}
+    word = " or " if isinstance(outer.op, ast.Or) else " and "
+    return Replace(outer, word.join(f"${name}" for name in rest), rest)
+
+
+def _public(site: Site, node: ast.expr) -> str | None:
+    """The public name of a function that is called without arguments."""
+    if not isinstance(node, ast.Call) or node.args or node.keywords:
+        return None
+    name = site.dotted(node.func) or ""
+    moved = COMPILER_NAMES.get(name)
+    return moved.new if moved is not None and moved.same else name
 
 
 def _repair(event: NameUsed, moved: Moved, rewrites: tuple[Rewrite, ...]) -> Repair:
