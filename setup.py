@@ -15,9 +15,10 @@ from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
 
-# Dataclasses compared by content, which mypyc would do by identity, and what runs now and then.
+# Dataclasses compared by content, which mypyc would do by identity, protocols of properties, with
+# which its modules crash when they are imported, and what runs now and then.
 INTERPRETED = {
-    "__init__.py", "events.py", "evidence.py", "explain.py", "mentions.py", "records.py",
+    "__init__.py", "bounds.py", "events.py", "evidence.py", "explain.py", "mentions.py", "records.py",
     "rows.py", "whereabouts.py",
 }  # fmt: skip
 

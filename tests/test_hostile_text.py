@@ -79,7 +79,9 @@ exclude = [{json.dumps("x" + HOSTILE)}]
 """
 OWN_STYLES = re.compile("\x1b\\[(?:[0-4]|3[12346]|9[0-7])(?:;(?:[0-4]|3[12346]|9[0-7]))*m")
 OWN_BAR = re.compile("\r(?:[━╌#-]* \\d+/\\d+ Checking|\x1b\\[2K)")
-OWN_LINKS = re.compile("\x1b]8;;(?:https?://(?!evil)[!-~]*)?\x1b\\\\")
+OWN_LINKS = re.compile(
+    "\x1b]8;;(?:https?://(?!evil)[!-~]*|file:///[!-~]*/rules/[!-~]*\\.md)?\x1b\\\\"
+)
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 needs_terminals = pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals")

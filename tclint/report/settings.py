@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability
+from tclint.printable import visible
 from tclint.report.view import count
 
 if TYPE_CHECKING:
@@ -53,6 +54,6 @@ def _where(places: tuple[ChainLink, ...], view: View) -> str:
     """Where to write the lines of a setting."""
     if not places:
         return "before you call what you compile"
-    named = [f"{view.path(Path(place.filename))}:{place.row}" for place in places]
+    named = [f"{visible(view.path(Path(place.filename)))}:{place.row}" for place in places]
     more = len(named) - _MOST_PLACES
     return f"before {', '.join(named[:_MOST_PLACES])}{f' and {more} more' if more > 0 else ''}"
