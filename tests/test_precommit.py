@@ -53,6 +53,7 @@ def project(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = tmp_path_factory.mktemp("project")
     config = CONFIG.format(source=sources, rev=rev)
     (project / ".pre-commit-config.yaml").write_text(config, encoding="utf-8")
+    (project / "requirements.txt").write_text("torch>=2.6\n", encoding="utf-8")
     return project
 
 

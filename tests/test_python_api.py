@@ -181,6 +181,6 @@ def test_a_cell_is_told_with_what_cells_before_it_defined(
         "", "broken(torch.ones(3))\n@torch.compile\ndef g(x):\n    print(x)\n"
     )
     told = capsys.readouterr().out
-    assert "In[2]:3  breaks the graph · `if` branches on the value" in told
+    assert "In[2]:3  breaks the graph · `if` branches on the tensor" in told
     assert "In[3]:4  `print` breaks the graph" in told
     assert "did not happen" in told

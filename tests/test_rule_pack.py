@@ -58,7 +58,7 @@ def test_its_rule_is_selected_configured_and_linked(binaries: Path, tmp_path: Pa
     command = [str(binaries / "tclint"), "check", "--no-cache"]
     out = run([*command, "--select=HOUSE"], tmp_path, status=1)
     assert out.startswith("net.py:7:26: HOUSE101 `torch.cdist` is meant for tests")
-    assert "help: tclint rule HOUSE101 · https://example.org/house-rules/rules/HOUSE101/" in out
+    assert "page: `tclint rule HOUSE101`, https://example.org/house-rules/rules/HOUSE101/" in out
     (tmp_path / "tclint.toml").write_text(SETTINGS, encoding="utf-8")
     out = run(command, tmp_path, status=1)
     assert out.startswith("net.py:7:16: HOUSE101 `library.slow` is meant for tests")

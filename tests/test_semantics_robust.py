@@ -171,7 +171,9 @@ def test_a_function_that_nests_too_deeply_is_left_out_alone(tmp_path: Path) -> N
     deep = forward("return " + " + ".join(["x"] * 900))
     good = "@torch.compile\ndef g(x: torch.Tensor):\n    return x.item()\n"
     rows = deep.count("\n")
-    assert findings(tmp_path, deep + good) == [f"{rows} TCL004", f"{rows + 3} TCL101"]
+    # Compiled, the analysis goes deeper than Python's frames do.
+    left_out = [f"{rows} TCL004"] if memory.__file__.endswith(".py") else []
+    assert findings(tmp_path, deep + good) == [*left_out, f"{rows + 3} TCL101"]
 
 
 def sample(count: int) -> list[Path]:
