@@ -18,8 +18,8 @@ from setuptools import Extension, find_packages, setup
 # Dataclasses compared by content, which mypyc would do by identity, protocols of properties, with
 # which its modules crash when they are imported, and what runs now and then.
 INTERPRETED = {
-    "__init__.py", "bounds.py", "events.py", "evidence.py", "explain.py", "mentions.py", "records.py",
-    "rows.py", "whereabouts.py",
+    "__init__.py", "bounds.py", "events.py", "evidence.py", "explain.py", "mentions.py",
+    "records.py", "rows.py", "whereabouts.py",
 }  # fmt: skip
 
 
