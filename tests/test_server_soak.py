@@ -22,6 +22,8 @@ from tests.server_process import opened, play, reported
 if TYPE_CHECKING:
     from pytest_lsp import LanguageClient
 
+    from tclint.diagnostics import Diagnostic
+
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "programs"
 SEEDS = (
     pytest.param(0, 300, marks=pytest.mark.slow),
@@ -177,7 +179,7 @@ def through_the_server(folder: Path, edits: int, seed: int) -> None:
             text = after
             found = await reported(client)
             run = check_files([path], config, {path: text})
-            wanted = sorted((r.diagnostic.code, r.diagnostic.message) for r in run.results)
+            wanted = sorted((r.diagnostic.code, shown(r.diagnostic)) for r in run.results)
             said = sorted((str(d.code), d.message) for d in found)
             # A text that cannot be read keeps findings of the last one that could.
             same = said[: len(wanted)] if run.errors else said
@@ -185,6 +187,12 @@ def through_the_server(folder: Path, edits: int, seed: int) -> None:
 
     (folder / "tclint.toml").touch()
     play(folder, scene=scene, patience=3600)
+
+
+def shown(diagnostic: Diagnostic) -> str:
+    """What an editor shows of a finding: the headline, and below it what to do instead."""
+    instead = f"\nInstead: {diagnostic.instead}" if diagnostic.instead else ""
+    return diagnostic.message + instead
 
 
 def partial_change(before: str, after: str) -> types.TextDocumentContentChangePartial:
