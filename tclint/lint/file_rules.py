@@ -184,6 +184,53 @@ class NotFollowed(_Own):
     summary = "The analysis stops there, so findings may be missing"
     instead = "Name what is called there in `compiled`, so that it is checked by itself"
     effects = (Effect.NONE,)
+    examples = (
+        Bad(
+            """
+class One:
+    by = 1
+
+    def run(self, x):
+        return x * self.by
+
+
+class Two(One): by = 2
+class Three(One): by = 3
+class Four(One): by = 4
+class Five(One): by = 5
+class Six(One): by = 6
+class Seven(One): by = 7
+class Eight(One): by = 8
+class Nine(One): by = 9
+
+
+SCALES = [One, Two, Three, Four, Five, Six, Seven, Eight, Nine]
+
+
+def f(x, number=0):
+    return SCALES[number]().run(x)
+"""
+        ),
+        Good(
+            """
+class One:
+    by = 1
+
+    def run(self, x):
+        return x * self.by
+
+
+class Two(One): by = 2
+
+
+SCALES = [One, Two]
+
+
+def f(x, number=0):
+    return SCALES[number]().run(x)
+"""
+        ),
+    )
 
 
 OWN: Final[tuple[Rule[Any], ...]] = (
