@@ -23,6 +23,7 @@ from ..lib.facts.lists import is_of_integers, known_members, only_value, stays, 
 from ..lib.facts.purity import is_pure
 from ..lib.facts.selections import Selection, asked_empty, holders_of, selection_in, tests_of
 from ..lib.facts.shapes import same_dtype, same_shape
+from ..lib.judge.certainty import tensors_only
 from ..lib.judge.no_rows import is_certain_mask
 from ..lib.judge.same_device import judge_chosen
 from ..lib.judge.verdict import PROVED, Changes, Refused, Verdict, combine
@@ -219,6 +220,7 @@ def _reduce(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline | None:
     is_call = isinstance(node, ast.Call)
     verdicts = [_judge_shape(site, data, mask, alone=is_call and name != "mean")]
     verdicts += [_judge_order(name, tensor), judge_chosen(site, [mask], [data])]
+    verdicts += [tensors_only(site, data), tensors_only(site, mask)]
     parts: dict[str, ast.expr | ast.stmt] = {"mask": mask, "data": data}
     text = f"{spelled}($mask, $data, {_NEUTRAL[name]}).{_REDUCED.get(name, name)}()"
     if name == "mean":

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from tclint.diagnostics import Change
+from tclint.semantics.interpreter.operators import is_widened
 from tclint.semantics.values import DType, Tensor
 
 from .verdict import PROVED, Changes, Verdict
@@ -22,6 +23,10 @@ _ORDER = {"bool": 0, "int": 1, "float": 2, "complex": 3}
 _WIDE = frozenset({"float32", "float64", "int64", "complex64", "complex128"})
 _NARROW = frozenset({"float16", "bfloat16"})
 _HALF: Final = "the number is rounded to 16 bits first, which float16 has up to 65,504"
+
+_WIDENED: Final = (
+    f"under autocast the number is float32: the result may take that dtype, or {_HALF}"
+)
 
 
 def promotion(operand: Tensor, read: Tensor, *, compares: bool = False) -> Verdict:
@@ -45,6 +50,8 @@ def promotion(operand: Tensor, read: Tensor, *, compares: bool = False) -> Verdi
         if left.category not in ("float", "complex"):
             return Changes("without `float` the result may be an integer")
         return PROVED if compares else _integer_in(left)
+    if is_widened(right) and not is_widened(left):
+        return Changes(_WIDENED)
     difference = _ORDER[left.category] - _ORDER[right.category]
     if difference > 0:
         if right.category == "int":

@@ -23,7 +23,7 @@ from ..facts.purity import is_pure
 from ..facts.shapes import same_dtype, same_shape
 from ..judge.aliases import is_let_go, is_own_result
 from ..judge.arms import judge_arm, keeps
-from ..judge.certainty import is_certainly_tensor
+from ..judge.certainty import is_certainly_tensor, tensors_only
 from ..judge.row_by_row import HOST, judge_rows
 from ..judge.same_device import judge_chosen
 from ..judge.saved_for_backward import judge_kept
@@ -157,6 +157,7 @@ def fill_where(site: Site) -> Repair | Decline:
     parts: dict[str, ast.expr | ast.stmt] = {"owner": owner, "mask": mask, "value": value}
     rewrite = Replace(site.statement, "$owner.masked_fill_($mask, $value)", parts)
     verdicts = [_judge_fill(site, owner, value), judge_chosen(site, [mask], [owner])]
+    verdicts += [tensors_only(site, owner), tensors_only(site, mask)]
     return repair_as_proved(combine(verdicts), _FILL, (rewrite,))
 
 

@@ -32,7 +32,7 @@ from tclint.semantics.interpreter.library import call_library
 from tclint.semantics.interpreter.memory import CONSTRUCTORS
 from tclint.semantics.interpreter.methods import call_bound
 from tclint.semantics.interpreter.objects import make, named_tuple, sets_up_objects, take_over
-from tclint.semantics.interpreter.operators import elements
+from tclint.semantics.interpreter.operators import computed_in, elements
 from tclint.semantics.interpreter.reshaping import forget_shapes, reshapes
 from tclint.semantics.interpreter.sinks import BAR, can_wait, is_reordered, report_sink, sink_of
 from tclint.semantics.interpreter.special import asked, with_iterated
@@ -364,8 +364,8 @@ def call_layer(frame: Frame, node: ast.Call, callee: Object, arguments: Argument
     if result is not None and tensor is not None and result.rank == "same":
         # A layer with parameters computes in their dtype, or in autocast's.
         plain = result.dtype == "same" and torch_facts.has_parameters(callee.name) is False
-        dtype = tensor.dtype if plain else _fresh_float(frame, node)
-        return Tensor(tensor.rank, dtype, None, assumed=False, why=f"output of `{callee.name}`")
+        own = computed_in(callee.name, tensor.dtype) if plain else _fresh_float(frame, node)
+        return Tensor(tensor.rank, own, None, assumed=False, why=f"output of `{callee.name}`")
     return Tensor(None, _fresh_float(frame, node), why=f"output of `{callee.name}`")
 
 

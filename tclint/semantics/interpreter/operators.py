@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from typing import Any, Final
 
 from tclint.semantics.bounds import Bound
@@ -29,10 +30,12 @@ from tclint.semantics.values import (
     Value,
     constant,
 )
+from tclint.torch_facts.autocast import WIDENED, widens
 from tclint.torch_facts.dtypes import DTYPES, SYNONYMS
 
 BOOL: Final = DType("bool", "bool")
 INT64: Final = DType("int64", "int")
+_NEVER_WIDENED: Final = frozenset({"float32", "float64"})
 CATEGORIES: Final = ("bool", "int", "float", "complex")
 SYMBOL: Final = Bound(96, "characters to tell an element type", hides=False)
 """An element type that takes longer to tell is not known."""
@@ -77,6 +80,28 @@ def held(dtype: DType | None) -> DType | None:
     if dtype is None or dtype.category in ("bool", "int"):
         return dtype
     return derived(dtype, "held", dtype.category)
+
+
+def computed_in(key: str, dtype: DType | None) -> DType | None:
+    """The element type that a call computes in: autocast widens what may have 16 bits."""
+    if dtype is None or dtype.category not in ("float", None) or dtype.symbol in _NEVER_WIDENED:
+        return dtype
+    widened: DType | None = dtype
+    for device in WIDENED:
+        how = f"autocast_{device}"
+        if widens(device, key) and not is_widened(dtype, how):
+            widened = derived(widened, how, dtype.category)
+    return widened
+
+
+def is_widened(dtype: DType, how: str = "autocast_") -> bool:
+    """True for what autocast, on one kind of device or on any, has made float32 already."""
+    calls = dtype.symbol.split("(")
+    return any(call.startswith(f"~{how}") for call in takewhile(_is_autocast, calls))
+
+
+def _is_autocast(call: str) -> bool:
+    return call.startswith("~autocast_")
 
 
 def _symbol(text: str, category: str | None) -> DType | None:
@@ -314,6 +339,14 @@ def _random(*values: Value) -> bool:
 
 
 def _promoted(op: ast.operator, left: Value, right: Value) -> DType | None:
+    dtype = _promoted_operands(op, left, right)
+    if isinstance(op, ast.Pow):
+        return computed_in("pow", dtype)
+    inverts = isinstance(op, ast.Div) and not isinstance(left, Tensor)
+    return computed_in("reciprocal", dtype) if inverts else dtype
+
+
+def _promoted_operands(op: ast.operator, left: Value, right: Value) -> DType | None:
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         return _promoted_tensors(op, left.dtype, right.dtype)
     tensor = left if isinstance(left, Tensor) else right

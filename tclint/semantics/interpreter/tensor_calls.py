@@ -12,7 +12,14 @@ from tclint.semantics.interpreter.dtype_preserving import dtype_preserved, rearr
 from tclint.semantics.interpreter.evaluate import need_drawn, need_number
 from tclint.semantics.interpreter.expressions import host_read, number_read
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.operators import BOOL, INT64, binary, derived, named_dtype
+from tclint.semantics.interpreter.operators import (
+    BOOL,
+    INT64,
+    binary,
+    computed_in,
+    derived,
+    named_dtype,
+)
 from tclint.semantics.lattice import (
     is_tensor,
     may_be_unknown,
@@ -315,7 +322,7 @@ def _returned(
     if "tensor" in codes:
         rule = torch_facts.binary_dtype(key)
         if rule in ("promote", "float") and len(operands) == 2 and not node.keywords:
-            return binary(ast.Add() if rule == "promote" else ast.Div(), *operands)
+            return binary(_operator(name, rule), *operands)
         return _tensor_result(frame, node, key, name, tensors)
     code = codes[0]
     if code.startswith("tensor*"):
@@ -324,6 +331,12 @@ def _returned(
     if code == "tensors":
         return Sequence("tuple", _loose(node, name, tensors))
     return _PLAIN.get(code, UNKNOWN) if len(codes) == 1 else UNKNOWN
+
+
+def _operator(name: str, rule: str) -> ast.operator:
+    if name == "pow":
+        return ast.Pow()
+    return ast.Add() if rule == "promote" else ast.Div()
 
 
 def _is_known(node: ast.Call, key: str, operands: tuple[Value, ...]) -> bool:
@@ -383,7 +396,7 @@ def _reduced_dtype(frame: Frame, node: ast.Call, key: str, tensor: Tensor) -> DT
     result = torch_facts.call_result(key)
     if result is None:
         return None
-    return _result_dtype(result.dtype, tensor.dtype)
+    return _result_dtype(result.dtype, computed_in(key, tensor.dtype))
 
 
 def _one_dim(node: ast.Call, key: str) -> bool:
@@ -409,8 +422,9 @@ def _unary_result(key: str, tensor: Tensor, loose: Tensor) -> Tensor:
     rank = ranks.get(result.rank)
     if result.rank.startswith(("-", "+")) and tensor.rank is not None:
         rank = tensor.rank + int(result.rank)
-    return Tensor(rank, _result_dtype(result.dtype, tensor.dtype), None, assumed=loose.assumed,
-                  random=loose.random, why=loose.why, guess=loose.guess)  # fmt: skip
+    dtype = _result_dtype(result.dtype, computed_in(key, tensor.dtype))
+    return Tensor(rank, dtype, None, assumed=loose.assumed, random=loose.random, why=loose.why,
+                  guess=loose.guess)  # fmt: skip
 
 
 def _result_dtype(rule: str, dtype: DType | None) -> DType | None:

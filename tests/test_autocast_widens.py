@@ -1,0 +1,162 @@
+"""Autocast computes some operations in float32: their numbers are not always of 16 bits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from pkgutil import resolve_name
+
+import pytest
+
+pytest.importorskip("torch", reason="the table is held against torch itself")
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from tclint.config import Config
+from tclint.diagnostics import Change
+from tclint.lint.engine import check_files
+from tclint.torch_facts.autocast import WIDENED
+from tclint.torch_facts.table import section
+
+from .dynamo import RELEASE
+from .proof.fixing import fixed
+
+_REFUSALS = (
+    AssertionError, AttributeError, ImportError, LookupError, RuntimeError, TypeError, ValueError,
+)  # fmt: skip
+_MAY_CHANGE = [
+    "v = x.half()\n    n = float(v.sum())\n    return v * n",
+    "v = x.bfloat16()\n    n = v.sum().item()\n    return v * n",
+    "v = x.half()\n    n = torch.sum(v).item()\n    return v + n",
+    "v = x.half()\n    n = v.prod().item()\n    return v * n",
+    "v = x.half()\n    n = v.norm().item()\n    return v * n",
+    "v = x.half()\n    n = v.exp().max().item()\n    return v * n",
+    "v = x.half()\n    n = (v**2).max().item()\n    return v * n",
+    "v = x.half()\n    n = v.pow(2).max().item()\n    return v * n",
+    "v = x.half()\n    n = (1 / v).max().item()\n    return v * n",
+    "v = x.half()\n    n = torch.nn.Softplus()(v).max().item()\n    return v * n",
+    "v = torch.nn.Linear(2, 2)(x)\n    n = v.sum().item()\n    return v * n",
+    "v = x.half()\n    n = v.trace().item()\n    return v * n",
+    "v = x.half().exp()\n    n = v.prod().item()\n    return v * n",
+    "v = x.float()\n    n = (v @ v).sum().item()\n    return v * n",
+    "v = x.half()\n    n = v.sum().item()\n    return v.masked_fill(v > 0, n)",
+]
+_KEPT = [
+    "v = x.float()\n    n = float(v.sum())\n    return v * n",
+    "v = x.double()\n    n = v.norm().item()\n    return v * n",
+    "v = x.float()\n    n = (v**2).max().item()\n    return v * n",
+    "v = x.half()\n    n = v.max().item()\n    return v * n",
+    "v = x.half()\n    n = v.abs().max().item()\n    return v * n",
+    "v = x.half()\n    n = v.mean().item()\n    return v * n",
+    "v = x.half().exp()\n    n = v.sum().item()\n    return v * n",
+    "v = x.half()\n    n = v.sum().half().item()\n    return v * n",
+    "v = x.half().float()\n    n = v.prod().item()\n    return v * n",
+    "v = torch.nn.Linear(2, 2)(x)\n    n = v.max().item()\n    return v * n",
+]
+_OF_ARRAYS = [
+    "m[m > 1] += m[m > 1].all().long()\n    return m",
+    "return m[m > 1].all()",
+    "return m[m > 1].any()",
+    "return torch.all(m[m > 1])",
+    "return torch.any(m[m > 1])",
+    "return m.masked_select(m > 1).any()",
+    "k = m + 1\n    return k[k > 1].any()",
+    "s = m.sum()\n    s[s > 1] = 0\n    return s",
+]
+_OF_TENSORS = [
+    "return x[x > 1].all()",
+    "return x[x > 1].any()",
+    "h = torch.relu(m)\n    return h[h > 1].any()",
+    "h = m.unsqueeze(0)\n    return m[m > 1].any()",
+    "h = m.detach()\n    return h[h > 1].all()",
+    "s = x.sum()\n    s[s > 1] = 0\n    return s",
+]
+
+
+def _program(body: str) -> str:
+    return f"import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, m):\n    {body}\n"
+
+
+def _change(body: str, folder: Path) -> Change:
+    (folder / "m.py").write_text(_program(body))
+    run = check_files([folder / "m.py"], Config(root=folder, select=("TCL101", "TCL102")))
+    changes = [one.repair.change for one in run.results if one.repair is not None]
+    assert changes, body
+    return max(changes, key=[*Change].index)
+
+
+@pytest.mark.parametrize("body", _MAY_CHANGE)
+def test_what_autocast_may_widen_is_no_number_of_the_dtype(body: str, tmp_path: Path) -> None:
+    assert _change(body, tmp_path) is Change.BEHAVIOUR
+
+
+@pytest.mark.parametrize("body", _KEPT)
+def test_what_autocast_leaves_alone_has_the_same_bits(body: str, tmp_path: Path) -> None:
+    assert _change(body, tmp_path) is Change.SAME_BITS
+
+
+def test_the_fix_says_what_autocast_changes(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(_program(_MAY_CHANGE[0]))
+    run = check_files([tmp_path / "m.py"], Config(root=tmp_path, select=("TCL102",)))
+    [repair] = [one.repair for one in run.results]
+    assert repair is not None
+    assert "under autocast" in repair.changes
+    assert "16 bits" in repair.changes
+
+
+@pytest.mark.parametrize("body", _OF_ARRAYS)
+def test_what_may_be_an_array_is_not_given_to_torch_by_a_safe_fix(
+    body: str, tmp_path: Path
+) -> None:
+    code = _program(body)
+    assert fixed(code, tmp_path, select=("TCL170",)) == code
+    assert fixed(code, tmp_path, select=("TCL170",), unsafe=True) != code
+
+
+@pytest.mark.parametrize("body", _OF_TENSORS)
+def test_what_is_a_tensor_is(body: str, tmp_path: Path) -> None:
+    code = _program(body)
+    assert fixed(code, tmp_path, select=("TCL170",)) != code
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.skipif(RELEASE < (2, 13), reason="the table is of this release")
+@pytest.mark.parametrize("device", WIDENED)
+def test_the_table_holds_what_autocast_widens(device: str) -> None:
+    layers = {f"torch.nn.{name}" for name in section("modules")}
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        found = {
+            key.rpartition(".")[2]
+            for key in {*section("unary"), *layers}
+            if any(_widens(key, device, shape) for shape in ((4,), (4, 4), (2, 3, 4, 4)))
+            or _widens(key, device, (2, 3, 4, 4, 4))
+        }
+    # It is called with two arguments.
+    assert found | ({"pow"} & WIDENED[device]) == WIDENED[device]
+
+
+def _widens(key: str, device: str, shape: tuple[int, ...]) -> bool:
+    x = torch.ones(shape, dtype=torch.bfloat16, device=device)
+    plain = _dtype(key, x)
+    was = torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)
+    torch.set_autocast_enabled(device, True)
+    torch.set_autocast_dtype(device, x.dtype)
+    try:
+        return None not in (plain, other := _dtype(key, x)) and plain != other
+    finally:
+        torch.set_autocast_enabled(device, was[0])
+        torch.set_autocast_dtype(device, was[1])
+
+
+def _dtype(key: str, x: torch.Tensor) -> torch.dtype | None:
+    name = key.rpartition(".")[2]
+    try:
+        if name[0].isupper():
+            size = [2] if "ool" in name or "Response" in name else []
+            result = getattr(torch.nn, name)(*size)(x)
+        else:
+            result = resolve_name(key)(x) if "." in key else getattr(x, key)()
+    except _REFUSALS:
+        return None
+    return result.dtype if isinstance(result, torch.Tensor) else None
