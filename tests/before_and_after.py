@@ -7,7 +7,7 @@ import importlib
 import io
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ def outcome(folder: Path, files: Mapping[str, str]) -> str:
         (folder / name).write_text(text, encoding="utf-8")
     names = [name.removesuffix(".py") for name in files]
     printed = io.StringIO()
+    _forget(names)  # another test may have left a module of that name
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
     torch.manual_seed(0)
@@ -51,14 +52,19 @@ def outcome(folder: Path, files: Mapping[str, str]) -> str:
             result = _result()
     finally:
         sys.path.remove(str(folder))
-        for name in names:
-            sys.modules.pop(name, None)
+        _forget(names)
     said = [
         f"{one.category.__name__}: {one.message}"
         for one in warned
         if Path(one.filename).parent == folder
     ]
     return f"{result}\n{printed.getvalue()}\n{said}"
+
+
+def _forget(names: Iterable[str]) -> None:
+    """Have modules imported anew."""
+    for name in names:
+        sys.modules.pop(name, None)
 
 
 def _result() -> str:
