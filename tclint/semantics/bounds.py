@@ -53,6 +53,8 @@ class Bound:
     ``what`` says what is more than ``most``, as in "more than 24 calls deep". ``hides`` is False
     where no finding is lost beyond it: a fix is declined, a finding is less sure, or what was seen
     stands for the rest. ``in_regions``: what is cut off in code that sets up is none's loss.
+    ``in_values``: of code that sets up, a statement that only calls loses nothing either, as what it
+    passes is joined with what other calls pass, and its value is not used.
     ``instead`` is what to do about it, where that is not to check what is called by itself.
     """
 
@@ -63,6 +65,7 @@ class Bound:
         *,
         hides: bool = True,
         in_regions: bool = False,
+        in_values: bool = False,
         instead: str = "",
     ) -> None:
         self.most = most
@@ -70,6 +73,7 @@ class Bound:
         self.instead: Final = instead
         self.hides: Final = hides
         self.in_regions: Final = in_regions
+        self.in_values: Final = in_values
         BOUNDS.append(self)
 
     def __str__(self) -> str:
@@ -78,9 +82,14 @@ class Bound:
     def cut(self) -> None:
         """Note that something is cut off where the analysis is."""
         cuts = _RUNNING.get()
-        place = None if cuts is None else cuts.place
-        if cuts is not None and not (self.in_regions and (place is None or place.region is None)):
+        if cuts is not None and not self._loses_nothing(cuts.place):
             cuts.note(self, cuts.here())
+
+    def _loses_nothing(self, place: Place | None) -> bool:
+        """True where no finding can hang on what is cut off."""
+        if place is None or place.region is not None:
+            return self.in_regions and place is None
+        return self.in_regions or (self.in_values and isinstance(place.statement, ast.Expr))
 
 
 BOUNDS: Final[list[Bound]] = []

@@ -29,7 +29,7 @@ from tclint.semantics.values import (
 
 FEW: Final = Bound(6, "alternatives for a value", hides=False)
 """Of more, those that are data are one: no code hangs on which it is."""
-ALTERNATIVES: Final = Bound(64, "alternatives for a value")
+ALTERNATIVES: Final = Bound(64, "alternatives for a value", in_values=True)
 CLASSES: Final = Bound(8, "classes for an object", in_regions=True)
 WEIGHT: Final = Bound(512, "parts in a value")
 """Larger containers are told by what any of their members may be."""
