@@ -53,8 +53,8 @@ class Bound:
     ``what`` says what is more than ``most``, as in "more than 24 calls deep". ``hides`` is False
     where no finding is lost beyond it: a fix is declined, a finding is less sure, or what was seen
     stands for the rest. ``in_regions``: what is cut off in code that sets up is none's loss.
-    ``in_values``: of code that sets up, a statement that only calls loses nothing either, as what it
-    passes is joined with what other calls pass, and its value is not used.
+    ``in_values``: of code that sets up, a statement that only calls loses nothing either, as what
+    it passes is joined with what other calls pass, and its value is not used.
     ``instead`` is what to do about it, where that is not to check what is called by itself.
     """
 
