@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,8 +89,8 @@ def _fixed(found: Mapping[Path, Arm], config: Config, *, unsafe: bool) -> dict[P
     return arms
 
 
-def _by_path(diagnostics: object) -> dict[Path, tuple[Diagnostic, ...]]:
+def _by_path(diagnostics: Iterable[Diagnostic]) -> dict[Path, tuple[Diagnostic, ...]]:
     found: dict[Path, tuple[Diagnostic, ...]] = {}
-    for one in diagnostics:  # type: ignore[attr-defined]
+    for one in diagnostics:
         found[one.path] = (*found.get(one.path, ()), one)
     return found
