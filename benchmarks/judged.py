@@ -77,7 +77,7 @@ def findings(root: Path, select: str, confidence: str, preset: str) -> list[Show
     """What `tclint check` finds below a folder."""
     command = [
         sys.executable, "-m", "tclint", "check", str(root), "--isolated", "--select", select,
-        "--min-confidence", confidence, "--output-format", "json", "--preset", preset,
+        *(["--weak"] if confidence == "low" else []), "--output-format", "json", "--preset", preset,
     ]  # fmt: skip
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode not in (0, 1) or not run.stdout:

@@ -27,9 +27,9 @@ A *safe* fix leaves the same bits, an *unsafe* one names [how far the program ma
 differ](fixing.md#safe-and-unsafe) and in what.
 
 What removing the effect is *worth* is measured, and the rule's page has the figure: a *hint* saves
-under 1% of a step in most programs and is [not reported](configuration.md#min-worth) unless asked
-for, *low* is under 5% or comes once, *medium* under 20%, *high* more, or the code does not do what
-it says. With a question mark nobody has measured it; the worth is taken to be that of the effect.
+under 1% of a step in most programs and is [weak](configuration.md#weak), *low* is under 5% or comes
+once, *medium* under 20%, *high* more, or the code does not do what it says.
+With a question mark nobody has measured it; the worth is taken to be that of the effect.
 
 <div id="rule-filter"></div>
 """

@@ -125,8 +125,7 @@ class Config:
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    min_confidence: str = "medium"
-    min_worth: str = "low"
+    weak: bool = False
     fixable: tuple[str, ...] = ()
     unfixable: tuple[str, ...] = ()
     extend_safe_fixes: tuple[str, ...] = ()

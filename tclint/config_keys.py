@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from tclint.config_places import PLACE_NAMES, PRESETS
 from tclint.config_verify import TARGET_PATTERN, VERIFY_KEYS, VerifyTarget, verify_target
-from tclint.diagnostics import Worth
 from tclint.errors import UserError
+from tclint.gone import KEYS as GONE_KEYS
+from tclint.gone import gone
 from tclint.records import record
 from tclint.regexes import regex
 from tclint.source.patterns import is_valid
@@ -17,7 +18,6 @@ from tclint.torch_bounds.releases import COMPILING_TORCH, shown
 
 SIDE_EFFECT_STYLES: Final = ("guard", "trace-time", "reorder", "graph-print", "remove")
 SCOPES: Final = ("compiled", "modules", "all")
-CONFIDENCES: Final = ("low", "medium", "high")
 DEFAULT_EXCLUDE: Final = (
     ".bzr",
     ".direnv",
@@ -99,19 +99,11 @@ KEYS: Final = (
         codes=True),
     Key("ignore", "ignore", "strings", (), "Rules to disable: codes or prefixes.",
         codes=True),
-    Key("min-confidence", "min_confidence", "string", "medium", "Lowest confidence to "
-        "report. A finding of `low` confidence depends on a setting that is off by default, on an "
-        "exception that is raised, or on how the code is used: `fix --verify` tries its fix where "
-        "the run hits the break. A rule that is selected by its full code reports all of its "
-        "findings.",
-        choices=CONFIDENCES),
-    Key("min-worth", "min_worth", "string", "low", "Lowest expected gain to report. "
-        "A `hint` saves under 1% of a step in most programs; `low` means under 5%, or a cost that "
-        "is paid once; `medium` under 20%; `high` more, or code that does not do what it says. A "
-        "rule's page says what was measured. The summary counts what is left out. Editors show "
-        "hints as well, as their faintest mark, unless this is `medium` or `high`. A rule "
-        "that is selected by its full code reports all of its findings.",
-        choices=tuple(one.value for one in Worth)),
+    Key("weak", "weak", "bool", False, "Also report weak findings: those that depend on a setting "
+        "that is off by default, on an exception that is raised, or on how the code is used (`low` "
+        "confidence; `fix --verify` tries their fixes where the run hits the break), and hints, "
+        "which save under 1% of a step in most programs. The summary counts those that are not "
+        "shown. A rule that is selected by its full code reports all of its findings."),
     Key("fixable", "fixable", "strings", (), "Rules whose fixes may be applied. Empty means all.",
         codes=True),
     Key("unfixable", "unfixable", "strings", (), "Rules whose fixes are never applied.",
@@ -204,7 +196,7 @@ def parse_values(table: dict[str, Any], where: str) -> dict[str, Any]:
     for name, raw in table.items():
         key = _BY_NAME.get(name)
         if key is None:
-            hint = nearest(name, _BY_NAME)
+            hint = gone(name, GONE_KEYS) or nearest(name, _BY_NAME)
             raise ConfigError(f"{where}: unknown key {name!r}{hint}")
         values[name] = parse_value(key, raw, f"{where}: {name}")
     return values

@@ -180,3 +180,8 @@ class Diagnostic:
     remedies: tuple[Remedy, ...] = ()
     worth: Worth = Worth.LOW
     instead: str = ""
+
+    @property
+    def weak(self) -> bool:
+        """Whether only the reader can say that it matters: unsure, or cheap in most programs."""
+        return self.confidence is Confidence.LOW or self.worth is Worth.HINT

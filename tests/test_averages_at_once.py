@@ -27,14 +27,14 @@ from torch import nn
 def checked(tmp_path: Path, source: str) -> list[str]:
     path = tmp_path / "train.py"
     path.write_text(HEAD + source, encoding="utf-8")
-    config = Config(tmp_path, select=("TCL520",), min_confidence="low")
+    config = Config(tmp_path, select=("TCL520",), weak=True)
     return [r.diagnostic.confidence.value for r in check_files([path], config).results]
 
 
 def fixed(tmp_path: Path, source: str) -> str:
     path = tmp_path / "train.py"
     path.write_text(HEAD + source, encoding="utf-8")
-    config = Config(tmp_path, select=("TCL520",), min_confidence="low")
+    config = Config(tmp_path, select=("TCL520",), weak=True)
     changed = fix_files([path], config, unsafe=True).changed
     return changed[0].after if changed else ""
 

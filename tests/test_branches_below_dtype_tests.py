@@ -124,7 +124,7 @@ def _fixed(body: str, folder: Path, *, unsafe: bool = False) -> tuple[str, str |
     code = f"import torch\n\n\ndef f(x):\n    y = x * 1\n    {body}\n    return y\n"
     path = folder / "program.py"
     path.write_text(code, encoding="utf-8")
-    config = Config(folder, select=("TCL1",), min_confidence="low", compiled=("*:f",))
+    config = Config(folder, select=("TCL1",), weak=True, compiled=("*:f",))
     changed = fix_files([path], config, unsafe=unsafe).changed
     return code, changed[0].after if changed else None
 

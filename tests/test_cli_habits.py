@@ -33,6 +33,8 @@ def project(tmp_path: Path) -> Path:
         (["check", "-v"], "`--show-files` and `--show-settings` show more"),
         (["check", "--add-noqa"], "`--add-ignore` adds a comment to each finding"),
         (["fix", "--show-declined"], "each finding says what to do instead"),
+        (["check", "--min-worth", "hint"], "`--weak` also reports weak findings"),
+        (["check", "--config", "min-confidence = 'low'"], "it was removed: `weak = true` also"),
         (["."], "Write `tclint check .`."),
         (["net.py", "-q"], "Write `tclint check net.py -q`."),
         (["explain", "TCL101"], "Write `tclint rule CODE`."),

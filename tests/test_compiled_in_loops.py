@@ -28,7 +28,7 @@ def codes(root: Path, loop: str, body: str = ASKS, options: str = "") -> list[st
     path = root / "program.py"
     lines = "\n".join(f"    {line}" for line in loop.split("|"))
     path.write_text(FILE.format(body=body, options=options, loop=lines), encoding="utf-8")
-    config = Config(root, select=("TCL229", "TCL230"), min_confidence="low")
+    config = Config(root, select=("TCL229", "TCL230"), weak=True)
     return [result.diagnostic.code for result in check_files([path], config).results]
 
 

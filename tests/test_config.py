@@ -29,8 +29,7 @@ KNOWN = {"TCL101", "TCL102", "TCL205"}
 
 EVERYTHING = """
 extend = "base.toml"
-min-confidence = "high"
-min-worth = "hint"
+weak = true
 preset = "training"
 extend-safe-fixes = ["TCL1"]
 extend-unsafe-fixes = ["TCL205"]

@@ -49,7 +49,7 @@ def _config(path: Path) -> Config:
         target_torch=(int(torch[1]), int(torch[2])) if torch else NEWEST_TORCH,
         min_torch=(int(oldest[1]), int(oldest[2])) if oldest else None,
     )
-    return Config(root=path.parent, compiled=("*:*",), min_confidence="low", settings=settings)
+    return Config(root=path.parent, compiled=("*:*",), weak=True, settings=settings)
 
 
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)

@@ -16,7 +16,7 @@ def levels(body: list[str], folder: Path, code: str) -> list[str]:
     """How sure the findings in a compiled function are."""
     path = folder / "program.py"
     path.write_text(FUNCTION + "".join(f"    {line}\n" for line in body), encoding="utf-8")
-    config = Config(folder, select=(code,), min_confidence="low", compiled=("*:f",))
+    config = Config(folder, select=(code,), weak=True, compiled=("*:f",))
     return [one.diagnostic.confidence.value for one in check_files([path], config).results]
 
 

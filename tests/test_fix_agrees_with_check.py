@@ -80,8 +80,7 @@ def project(tmp_path: Path) -> Path:
     "settings",
     [
         pytest.param("", id="plain"),
-        pytest.param('min-confidence = "low"', id="low confidence is shown"),
-        pytest.param('min-confidence = "high"', id="only what is sure"),
+        pytest.param("weak = true", id="weak findings are shown"),
         pytest.param('select = ["TCL120"]', id="selected"),
         pytest.param('ignore = ["TCL310"]', id="ignored"),
         pytest.param('unfixable = ["TCL120"]', id="unfixable"),
@@ -111,10 +110,10 @@ def test_unsafe_fixes_are_those_that_a_check_calls_so(project: Path) -> None:
 
 
 def test_what_is_hidden_is_not_fixed_until_it_is_asked_for(project: Path) -> None:
-    hidden = offered(project, "--min-confidence=low") - offered(project)
+    hidden = offered(project, "--weak") - offered(project)
     assert hidden, "the program has to hold a finding of low confidence"
     assert not hidden & applied(project)
-    assert hidden <= applied(project, "--min-confidence=low")
+    assert hidden <= applied(project, "--weak")
 
 
 def test_the_baseline_keeps_fixes_away(project: Path) -> None:

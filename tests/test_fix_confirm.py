@@ -99,8 +99,7 @@ def _plan(
             for one in paths
         ]
         found = (r for file in files for fake in fakes for r in _results(fake, file))
-        unsure = config.min_confidence == "low"
-        return Run(tuple(r for r in found if unsure or r.diagnostic.confidence is not LOW))
+        return Run(tuple(r for r in found if config.weak or r.diagnostic.confidence is not LOW))
 
     def fix(allow: Callable[[FixKey], bool], remedies: Remedies) -> FixRun:
         config = Config(path.parent)

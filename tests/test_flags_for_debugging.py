@@ -53,7 +53,7 @@ FLAGS = [
 def found(code: str, folder: Path) -> list[tuple[str, Confidence]]:
     path = folder / "program.py"
     path.write_text(code, encoding="utf-8")
-    run = check_files([path], Config(folder, min_confidence="low"))
+    run = check_files([path], Config(folder, weak=True))
     return [(one.diagnostic.code, one.diagnostic.confidence) for one in run.results]
 
 

@@ -308,7 +308,7 @@ HEAD = "import torch\nfrom torch import nn\n\n\n"
 def test_what_varies_by_its_nature_is_shown_without_a_hatch(name: str, tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(HEAD + PROGRAMS[name])
-    run = check_files([path], Config(tmp_path, min_confidence="low"))
+    run = check_files([path], Config(tmp_path, weak=True))
     assert run.results
     for output_format in OutputFormat:
         shown = render(output_format, run, View(tmp_path, rules=known_rules()))

@@ -75,7 +75,7 @@ def hatched(code: str, folder: Path) -> str:
     """The program after all escape hatches that it is offered."""
     path = folder / "program.py"
     path.write_text(code)
-    config = Config(root=folder, min_confidence="low")
+    config = Config(root=folder, weak=True)
     changed = fix_files([path], config, remedies=Remedies(hatches=True)).changed
     return changed[0].after if changed else code
 

@@ -192,9 +192,7 @@ def _assert_backward_stays(code: str, folder: Path, rule: str) -> None:
 
 
 def _fixed(code: str, folder: Path, rule: str, *, unsafe: bool) -> str:
-    return fixed(
-        code, folder, unsafe=unsafe, select=(rule,), compiled=("*:f",), min_confidence="low"
-    )
+    return fixed(code, folder, unsafe=unsafe, select=(rule,), compiled=("*:f",), weak=True)
 
 
 def _seen(code: str, *, written_after: bool = False) -> list[Any]:

@@ -64,10 +64,10 @@ def fixed(code: str, folder: Path) -> str:
     return fixing.fixed(code, folder, settings=SETTINGS)
 
 
-def found(code: str, folder: Path, least: str = "medium") -> list[tuple[str, Confidence, object]]:
+def found(code: str, folder: Path, *, weak: bool = False) -> list[tuple[str, Confidence, object]]:
     path = folder / "program.py"
     path.write_text(code, encoding="utf-8")
-    config = Config(folder, select=("TCL1",), min_confidence=least, settings=SETTINGS)
+    config = Config(folder, select=("TCL1",), weak=weak, settings=SETTINGS)
     run = check_files([path], config)
     told = [result.diagnostic for result in run.results]
     return [(one.code, one.confidence, one.fixable) for one in told]
@@ -103,7 +103,7 @@ def test_a_rate_that_may_be_zero_is_asked_first(rate: str, test: str, tmp_path: 
     after = fixed(net(DRAWN, rate, TEST=test), tmp_path)
     assert "self.rate != 0.0 and" in after
     assert found(after, tmp_path) == []
-    left = found(after, tmp_path, least="low")
+    left = found(after, tmp_path, weak=True)
     is_zero = rate in {"0.0", "0"}
     assert [one[:2] for one in left] in ([("TCL161", Confidence.LOW)], [] if is_zero else None)
 
@@ -139,7 +139,7 @@ def test_a_draw_that_is_seldom_needed_stays_of_low_confidence(
     after = fixed(net(NUMBER, rate, DRAW=draw, TEST=test), tmp_path)
     assert "is_compiling()" in after
     assert found(after, tmp_path) == []
-    assert [one[1] for one in found(after, tmp_path, least="low")] == [Confidence.LOW]
+    assert [one[1] for one in found(after, tmp_path, weak=True)] == [Confidence.LOW]
 
 
 @pytest.mark.parametrize("rate", USED)

@@ -176,7 +176,7 @@ def test_statements_below_a_flag_that_is_off_are_of_low_confidence(tmp_path: Pat
         "import torch\n@torch.compile\ndef f(x: torch.Tensor, debug=False):\n"
         "    if debug:\n        x.item()\n"
     )
-    [result] = check(tmp_path, {"a.py": text}, min_confidence="low").results
+    [result] = check(tmp_path, {"a.py": text}, weak=True).results
     assert result.diagnostic.confidence is Confidence.LOW
 
 

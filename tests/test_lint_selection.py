@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tclint.config import Config
-from tclint.diagnostics import Applicability, Confidence
+from tclint.diagnostics import Applicability, Confidence, Worth
 from tclint.lint.engine import check_files
 from tclint.lint.registry import load_rules
 from tclint.lint.selection import (
@@ -19,6 +20,7 @@ from tclint.lint.selection import (
     longest_prefix,
     selected_rules,
 )
+from tests.report_samples import item
 from tests.semantics_probe import put
 
 ROOT = Path("/project")
@@ -65,17 +67,24 @@ def test_selection(settings: dict[str, tuple[str, ...]], selected: bool) -> None
 @pytest.mark.parametrize(
     ("settings", "shown"),
     [
-        ({}, {"medium", "high"}),
-        ({"min_confidence": "high"}, {"high"}),
-        ({"min_confidence": "low"}, {"low", "medium", "high"}),
-        ({"select": ("TCL210",)}, {"low", "medium", "high"}),
-        ({"extend_select": ("TCL210",)}, {"low", "medium", "high"}),
-        ({"select": ("TCL2",)}, {"medium", "high"}),
+        ({}, False),
+        ({"weak": True}, True),
+        ({"select": ("TCL210",)}, True),
+        ({"extend_select": ("TCL210",)}, True),
+        ({"select": ("TCL2",)}, False),
     ],
 )
-def test_findings_are_shown_from_a_confidence_on(settings: dict[str, Any], shown: set[str]) -> None:
+@pytest.mark.parametrize(
+    "why", [{"confidence": Confidence.LOW}, {"worth": Worth.HINT}], ids=["unsure", "a hint"]
+)
+def test_weak_findings_are_shown_to_who_asks(
+    why: dict[str, Any], settings: dict[str, Any], shown: bool
+) -> None:
+    found = item(ROOT).diagnostic
+    strong = replace(found, code="TCL210", confidence=Confidence.MEDIUM, worth=Worth.LOW)
     config = Config(ROOT, **settings)
-    assert {c.value for c in Confidence if is_shown("TCL210", c, config)} == shown
+    assert is_shown(strong, config)
+    assert is_shown(replace(strong, **why), config) == shown
 
 
 @pytest.mark.parametrize(

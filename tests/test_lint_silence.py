@@ -51,7 +51,7 @@ def test_a_comment_that_silences_something_is_none(tmp_path: Path, comment: str)
     assert found(check(tmp_path, READS.format(comment))) == []
 
 
-def test_what_min_confidence_would_hide_counts_as_silenced(tmp_path: Path) -> None:
+def test_what_is_hidden_as_weak_counts_as_silenced(tmp_path: Path) -> None:
     text = (
         "import torch\n@torch.compile\ndef f(x: torch.Tensor):\n"
         "    for row in x:  # tclint: ignore[TCL210]\n        row + 1\n"

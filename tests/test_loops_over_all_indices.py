@@ -40,7 +40,7 @@ def fixed(body: str, folder: Path, *, hatches: bool) -> str:
     """The loops of the program, and what they go over, after unsafe fixes or hatches."""
     path = folder / "program.py"
     path.write_text(HEAD + "".join(f"        {line}\n" for line in body.splitlines()))
-    config = Config(root=folder, min_confidence="low")
+    config = Config(root=folder, weak=True)
     remedies = Remedies(hatches=True) if hatches else Remedies()
     changed = fix_files([path], config, unsafe=not hatches, remedies=remedies).changed
     code = changed[0].after if changed else path.read_text()

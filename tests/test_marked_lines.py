@@ -1804,7 +1804,7 @@ def test_lines_are_reported_as_they_are_marked(tmp_path: Path, text: str) -> Non
         tmp_path,
         settings=_DEEP_FROM_TWO,
         select=tuple({code for code, _ in wanted.values()}),
-        min_confidence="low",
+        weak=True,
         compiled=("*:f*",),
     )
     results = check_files([path], config).results

@@ -20,7 +20,7 @@ def fixed(body: str, folder: Path, *, unsafe: bool = False) -> str:
     """The body of a compiled function after fixing."""
     path = folder / "program.py"
     path.write_text(HEAD + "".join(f"    {line}\n" for line in body.splitlines()))
-    changed = fix_files([path], Config(root=folder, min_confidence="low"), unsafe=unsafe).changed
+    changed = fix_files([path], Config(root=folder, weak=True), unsafe=unsafe).changed
     code = changed[0].after if changed else path.read_text()
     return code.removeprefix(HEAD)
 

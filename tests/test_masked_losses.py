@@ -58,7 +58,7 @@ def fixed(code: str, folder: Path) -> str:
     """The program after unsafe fixes."""
     path = folder / "program.py"
     path.write_text(code)
-    changed = fix_files([path], Config(root=folder, min_confidence="low"), unsafe=True).changed
+    changed = fix_files([path], Config(root=folder, weak=True), unsafe=True).changed
     return changed[0].after if changed else code
 
 

@@ -70,7 +70,7 @@ def outcome(code: str, x: torch.Tensor) -> tuple[Any, ...]:
 def found(code: str, folder: Path) -> list[Diagnostic]:
     path = folder / "program.py"
     path.write_text(code, encoding="utf-8")
-    results = check_files([path], Config(root=folder, min_confidence="low")).results
+    results = check_files([path], Config(root=folder, weak=True)).results
     return [one.diagnostic for one in results if one.diagnostic.code == "TCL170"]
 
 

@@ -18,9 +18,7 @@ def found(
     """Code and row of every finding."""
     path = folder / "program.py"
     path.write_text(dedent(text).lstrip("\n"), encoding="utf-8")
-    config = Config(
-        folder, select=codes, min_confidence="low", settings=Settings(target_torch=target)
-    )
+    config = Config(folder, select=codes, weak=True, settings=Settings(target_torch=target))
     run = check_files([path], config)
     assert not run.errors
     return [(r.diagnostic.code, r.diagnostic.span.start.row) for r in run.results]

@@ -30,9 +30,7 @@ LEFT = (
 def _told(folder: Path, text: str, settings: Settings) -> list[str]:
     path = folder / "program.py"
     path.write_text(text)
-    results = check_files(
-        [path], Config(root=folder, settings=settings, min_confidence="low")
-    ).results
+    results = check_files([path], Config(root=folder, settings=settings, weak=True)).results
     return [one.diagnostic.code for one in results if one.diagnostic.code == "TCL425"]
 
 

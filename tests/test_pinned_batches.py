@@ -31,7 +31,7 @@ COPY = "x = x.to(device)"
 def found(root: Path, loop: str = LOOP, copy: str = COPY) -> bool:
     path = root / "train.py"
     path.write_text(FILE.format(loop=loop, copy=copy), encoding="utf-8")
-    config = Config(root, select=("TCL334",), min_confidence="low")
+    config = Config(root, select=("TCL334",), weak=True)
     return bool(check_files([path], config).results)
 
 

@@ -37,7 +37,7 @@ ATTENTION = "nn.MultiheadAttention(8, 2)"
 def levels(tmp_path: Path, layer: str = ATTENTION, said: str = "", end: str = END) -> list[str]:
     path = tmp_path / "train.py"
     path.write_text(SCRIPT.format(layer=layer, said=said, end=end), encoding="utf-8")
-    run = check_files([path], Config(tmp_path, select=("TCL620",), min_confidence="low"))
+    run = check_files([path], Config(tmp_path, select=("TCL620",), weak=True))
     return [result.diagnostic.confidence.value for result in run.results]
 
 

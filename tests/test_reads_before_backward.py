@@ -30,7 +30,7 @@ def train(model, criterion, optimizer, batches, device, log, every):
 def found(tmp_path: Path, source: str, code: str = "TCL335") -> list[str]:
     path = tmp_path / "train.py"
     path.write_text(source, encoding="utf-8")
-    config = Config(tmp_path, select=(code,), min_worth="hint")
+    config = Config(tmp_path, select=(code,), weak=True)
     run = check_files([path], config)
     return [result.diagnostic.message.split("`")[1] for result in run.results]
 

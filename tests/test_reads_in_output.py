@@ -149,7 +149,7 @@ def test_a_read_does_not_cede_to_a_finding_that_is_too_unsure_to_be_shown(
         return found and replace(found, confidence=Confidence.LOW)
 
     monkeypatch.setattr(type(rule), "check", staticmethod(unsure))
-    assert findings(tmp_path, text, min_confidence="low") == {"TCL120": 1}
+    assert findings(tmp_path, text, weak=True) == {"TCL120": 1}
     assert findings(tmp_path, text) == {"TCL101": 1}
 
 

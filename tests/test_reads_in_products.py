@@ -50,7 +50,7 @@ def _fixed(body: str, folder: Path) -> tuple[str, str]:
     code = f"{HEAD}{lines}    return z + w, y\n\n\nf.scale = 2.0\n"
     path = folder / "program.py"
     path.write_text(code, encoding="utf-8")
-    config = Config(folder, select=("TCL101",), min_confidence="low", compiled=("*:f",))
+    config = Config(folder, select=("TCL101",), weak=True, compiled=("*:f",))
     changed = fix_files([path], config, unsafe=True).changed
     return code, changed[0].after if changed else code
 

@@ -44,7 +44,7 @@ def found(body: str, folder: Path, codes: tuple[str, ...], more: str = "") -> li
     path = folder / "program.py"
     text = MODULE.format(body=indent(body, " " * 8), more=indent(more, " " * 4))
     path.write_text(text, encoding="utf-8")
-    config = Config(folder, select=codes, min_confidence="low", settings=MEASURED)
+    config = Config(folder, select=codes, weak=True, settings=MEASURED)
     run = check_files([path], config)
     assert not run.errors
     return [(r.diagnostic.code, r.diagnostic.confidence.value) for r in run.results]
@@ -184,6 +184,6 @@ net = torch.compile(Observer())
 def test_who_hands_its_input_on_only_observes(body: str, level: str, tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(OBSERVER.format(body=body), encoding="utf-8")
-    config = Config(tmp_path, select=("TCL220",), min_confidence="low")
+    config = Config(tmp_path, select=("TCL220",), weak=True)
     (result,) = check_files([path], config).results
     assert result.diagnostic.confidence.value == level

@@ -105,8 +105,8 @@ def test_a_setting_that_is_on_already_is_not_offered(tmp_path: Path) -> None:
 def test_without_a_call_of_compile_the_place_is_the_reader_s_own(tmp_path: Path) -> None:
     net = "class Net(torch.nn.Module):\n    def forward(self, x):\n        return x[x > 0].sum()\n"
     (tmp_path / "net.py").write_text(f"import torch\n\n\n{net}")
-    assert remedies(tmp_path, "--min-confidence", "low")["TCL170"][0]["places"] == []
-    report = tclint("check", ".", "--min-confidence", "low", cwd=tmp_path).stdout
+    assert remedies(tmp_path, "--weak")["TCL170"][0]["places"] == []
+    report = tclint("check", ".", "--weak", cwd=tmp_path).stdout
     assert (
         f"`{SCALARS}` and `{SHAPES}` before you call what you compile remove 1 finding;" in report
     )

@@ -36,7 +36,7 @@ def write(root: Path, before: str, steps: str) -> Path:
 
 
 def codes(root: Path, before: str, steps: str) -> list[str]:
-    config = Config(root, select=("TCL333",), min_confidence="low")
+    config = Config(root, select=("TCL333",), weak=True)
     run = check_files([write(root, before, steps)], config)
     return [result.diagnostic.code for result in run.results]
 
@@ -84,7 +84,7 @@ def test_what_may_change_is_left_alone(tmp_path: Path, before: str, steps: str) 
 def test_what_a_loop_runs_over_is_read_once(tmp_path: Path) -> None:
     path = write(tmp_path, "n = mask.sum()", "pass")
     text = path.read_text(encoding="utf-8")
-    config = Config(tmp_path, select=("TCL333",), min_confidence="low")
+    config = Config(tmp_path, select=("TCL333",), weak=True)
     for loop, found in (("for x in range(n.item())", []), ("while n.item() > x", ["TCL333"])):
         path.write_text(text.replace("for x, y in batches", loop), encoding="utf-8")
         assert [r.diagnostic.code for r in check_files([path], config).results] == found

@@ -33,7 +33,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Findings of every kind: fixable or not, in odd places, and files that cannot be read."""
     folder = tmp_path_factory.mktemp("project") / "a folder"
     folder.mkdir()
-    (folder / "tclint.toml").write_text('min-confidence = "low"\n', encoding="utf-8")
+    (folder / "tclint.toml").write_text("weak = true\n", encoding="utf-8")
     (folder / "100% größe.py").write_text(PROGRAM, encoding="utf-8")
     (folder / "broken.py").write_text("def f(:\n", encoding="utf-8")
     (folder / "bytes.py").write_bytes(b"\xff")

@@ -347,8 +347,7 @@ def test_summary(findings: list[dict[str, object]], line: str) -> None:
 
 def test_the_summary_tells_what_is_not_shown() -> None:
     assert summary(replace(run_of(), hidden=2), known=1) == (
-        "All checks passed! 1 known finding in the baseline. 2 findings of lower confidence not"
-        " shown (`--min-confidence low`)."
+        "All checks passed! 1 known finding in the baseline. 2 weak findings not shown (`--weak`)."
     )
 
 

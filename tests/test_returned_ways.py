@@ -152,7 +152,7 @@ def test_a_safe_choice_keeps_gradients_and_identities(body: str, tmp_path: Path)
 def test_what_may_be_told_apart_is_left_with_a_reason(body: str, tmp_path: Path) -> None:
     text = _program(body)
     assert "torch.where" not in _fixed(tmp_path, text, unsafe=True)
-    config = Config(tmp_path, compiled=("*:f",), min_confidence="low")
+    config = Config(tmp_path, compiled=("*:f",), weak=True)
     found = [r.diagnostic for r in check_files([tmp_path / "program.py"], config).results]
     told = [d for d in found if d.code == "TCL160"]
     assert all(isinstance(diagnostic.declined, Decline) for diagnostic in told)

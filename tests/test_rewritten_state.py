@@ -423,11 +423,11 @@ def f(x):
 }  # fmt: skip
 
 
-def told(folder: Path, text: str, confidence: str = "medium") -> bool:
+def told(folder: Path, text: str, *, weak: bool = False) -> bool:
     """Whether `check` names a graph break in what `f` of a program reaches."""
     path = folder / "program.py"
     path.write_text(text, encoding="utf-8")
-    config = Config(root=folder, compiled=("*:f",), min_confidence=confidence)
+    config = Config(root=folder, compiled=("*:f",), weak=weak)
     results = check_files([path], config).results
     return any(result.diagnostic.effect is Effect.GRAPH_BREAK for result in results)
 

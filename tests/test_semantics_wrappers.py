@@ -202,5 +202,5 @@ class Store_{n}:
     path = tmp_path / "plain.py"
     path.write_text(text)
     for scope in ("compiled", "modules"):
-        run = check_files([path], Config(tmp_path, scope=scope, min_confidence="low"))
+        run = check_files([path], Config(tmp_path, scope=scope, weak=True))
         assert run.results == ()

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from tclint.diagnostics import Confidence, Effect
+from tclint.diagnostics import Effect
 from tclint.server.abilities import Abilities
 from tclint.server.analyze import View, analyze
 from tclint.server.convert import severity, to_lsp
@@ -17,27 +17,25 @@ EVERYTHING = Abilities(related=True, tags=True, links=True, data=True)
 
 
 @pytest.mark.parametrize(
-    ("effect", "confidence", "expected"),
+    ("effect", "weak", "expected"),
     [
-        (Effect.INVALID, Confidence.HIGH, "Error"),
-        (Effect.INVALID, Confidence.LOW, "Warning"),
-        (Effect.GRAPH_BREAK, Confidence.HIGH, "Warning"),
-        (Effect.GRAPH_BREAK, Confidence.MEDIUM, "Warning"),
-        (Effect.GRAPH_BREAK, Confidence.LOW, "Information"),
-        (Effect.RECOMPILE, Confidence.HIGH, "Warning"),
-        (Effect.HOST_SYNC, Confidence.HIGH, "Information"),
-        (Effect.COLD_START, Confidence.LOW, "Hint"),
+        (Effect.INVALID, False, "Error"),
+        (Effect.INVALID, True, "Warning"),
+        (Effect.GRAPH_BREAK, False, "Warning"),
+        (Effect.GRAPH_BREAK, True, "Information"),
+        (Effect.RECOMPILE, False, "Warning"),
+        (Effect.HOST_SYNC, False, "Information"),
+        (Effect.HOST_SYNC, True, "Hint"),
+        (Effect.COLD_START, True, "Hint"),
     ],
 )
-def test_severity_follows_effect_and_confidence(
-    effect: Effect, confidence: Confidence, expected: str
-) -> None:
-    assert severity(effect, confidence).name == expected
+def test_severity_follows_the_effect(effect: Effect, weak: bool, expected: str) -> None:
+    assert severity(effect, weak=weak).name == expected
 
 
 @pytest.mark.parametrize("effect", Effect)
 def test_every_effect_has_a_severity(effect: Effect) -> None:
-    assert severity(effect, Confidence.HIGH) in types.DiagnosticSeverity
+    assert severity(effect, weak=False) in types.DiagnosticSeverity
 
 
 def test_a_diagnostic_says_where_what_and_how_it_was_reached() -> None:

@@ -121,7 +121,7 @@ model = DistributedDataParallel(model)
 def codes(source: str, tmp_path: Path) -> list[str]:
     path = tmp_path / "train.py"
     path.write_text(source, encoding="utf-8")
-    run = check_files([path], Config(tmp_path, select=("TCL523",), min_worth="hint"))
+    run = check_files([path], Config(tmp_path, select=("TCL523",), weak=True))
     return [result.diagnostic.code for result in run.results]
 
 

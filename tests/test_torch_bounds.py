@@ -501,7 +501,7 @@ def test_whoever_sets_the_target_sets_what_fixes_are_for(tmp_path: Path) -> None
 
 def test_a_run_without_configuration_is_for_the_same_torch(tmp_path: Path) -> None:
     write(tmp_path / "requirements.txt", "torch>=2.2,<2.6\n")
-    write(tmp_path / "tclint.toml", 'min-confidence = "high"\n')
+    write(tmp_path / "tclint.toml", "weak = true\n")
     write(tmp_path / "a.py", "import torch\n")
     told = [
         tclint("check", *options, ".", cwd=tmp_path).stdout.splitlines()[-1]

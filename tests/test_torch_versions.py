@@ -44,7 +44,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def _config(folder: Path, **versions: Any) -> Config:
     settings = Settings(**versions)
-    return Config(root=folder, compiled=("*:*",), min_confidence="low", settings=settings)
+    return Config(root=folder, compiled=("*:*",), weak=True, settings=settings)
 
 
 def _all_written(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> set[Written]:

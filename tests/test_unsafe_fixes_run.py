@@ -152,7 +152,7 @@ def _run_both(code: str, call: str, folder: Path) -> None:
     """Run a program that works, and what all fixes make of it."""
     path = folder / "program.py"
     path.write_text(code, encoding="utf-8")
-    config = Config(root=folder, compiled=("*:f", "*:f.forward"), min_confidence="low")
+    config = Config(root=folder, compiled=("*:f", "*:f.forward"), weak=True)
     changed = fix_files([path], config, unsafe=True).changed
     for text in (code, changed[0].after if changed else code):
         names: dict[str, object] = {}

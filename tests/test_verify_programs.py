@@ -107,7 +107,7 @@ def test_the_conv_net_rewritten_by_hand_is_whole_and_bit_equal(tmp_path: Path) -
 def test_the_script_of_habits_trains_the_same_with_its_fixes(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     path = Path(shutil.copy(PROGRAMS / "train_script.py", tmp_path))
-    config = Config(tmp_path, min_worth="hint")
+    config = Config(tmp_path, weak=True)
     [fixed] = fix_files([path], config, unsafe=True).changed
     path.write_text(fixed.after)
     sides = [

@@ -221,11 +221,6 @@ def test_code_behind_branches_that_all_leave_says_so(tmp_path: Path) -> None:
             {"per_file_ignores": (("net.py", ("TCL101",)),)},
             "`per-file-ignores` in the configuration silences it",
         ),
-        (
-            "x.item()",
-            {"min_confidence": "high"},
-            "its confidence is medium, and `min-confidence` is high",
-        ),
     ],
 )
 def test_what_keeps_a_finding_from_being_shown_is_told(
@@ -236,6 +231,15 @@ def test_what_keeps_a_finding_from_being_shown_is_told(
     [verdict] = [one for one in answer.verdicts if one.code == "TCL101"]
     assert verdict.message == "`x.item()` reads a tensor on the host: the graph breaks"
     assert verdict.silent == silent
+
+
+def test_a_weak_finding_says_what_shows_it(tmp_path: Path) -> None:
+    code = (
+        "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor):\n"
+        "    for row in x:\n        row + 1\n"
+    )
+    [verdict] = [one for one in about(tmp_path, "for row", code).verdicts if one.code == "TCL210"]
+    assert verdict.silent == "its confidence is low: `--weak` shows it"
 
 
 def test_a_rule_that_stays_silent_says_what_it_asked(tmp_path: Path) -> None:

@@ -7,21 +7,15 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-from lsprotocol.types import DiagnosticSeverity
-
 from tclint.config import Config
-from tclint.diagnostics import Confidence, Effect, Worth
+from tclint.diagnostics import Effect, Worth
 from tclint.lint.engine import Run, check_files, in_one
 from tclint.lint.examine import INTERRUPTS, worth_of
 from tclint.lint.registry import load_rules
 from tclint.lint.rule import Finding
-from tclint.lint.selection import is_worth_it
 from tclint.report.formats import OutputFormat, render
 from tclint.report.summary import summary
 from tclint.report.view import View
-from tclint.server.convert import severity
-from tclint.server.settings import Settings
 from tests.cli_runs import tclint
 
 LOOP = """\
@@ -58,78 +52,47 @@ def command(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_hint_is_counted_and_not_shown(tmp_path: Path) -> None:
     run = checked(tmp_path)
-    assert run.results == ()
-    assert run.cheap == ((Worth.HINT, 1),)
-    assert summary(run) == "All checks passed! 1 hint not shown (`--min-worth hint`)."
+    assert (run.results, run.hidden) == ((), 1)
+    assert summary(run) == "All checks passed! 1 weak finding not shown (`--weak`)."
 
 
 def test_a_hint_is_shown_to_who_asks_for_it(tmp_path: Path) -> None:
-    run = checked(tmp_path, min_worth="hint")
+    run = checked(tmp_path, weak=True)
     assert [(one.diagnostic.code, one.diagnostic.worth) for one in run.results] == [
         ("TCL511", Worth.HINT)
     ]
-    assert run.cheap == ()
+    assert run.hidden == 0
     assert checked(tmp_path, select=("TCL511",)).results
 
 
 def test_a_break_beside_a_hint_is_shown_alone(tmp_path: Path) -> None:
     run = checked(tmp_path, LOOP + BREAK)
     assert [one.diagnostic.effect for one in run.results] == [Effect.GRAPH_BREAK]
-    assert "1 hint not shown" in summary(run)
-
-
-def test_findings_of_little_worth_are_counted_where_more_is_asked_for(tmp_path: Path) -> None:
-    run = checked(tmp_path, LOOP + BREAK, min_worth="high")
-    assert run.results == ()
-    told = "1 hint and 1 finding of medium worth not shown (`--min-worth hint`)."
-    assert summary(run).endswith(told)
+    assert "1 weak finding not shown" in summary(run)
 
 
 def test_hints_of_several_configurations_add_up(tmp_path: Path) -> None:
-    assert in_one([checked(tmp_path), checked(tmp_path)]).cheap == ((Worth.HINT, 2),)
+    assert in_one([checked(tmp_path), checked(tmp_path)]).hidden == 2
 
 
 def test_the_command_passes_with_hints_now_and_when_it_remembers(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(LOOP, encoding="utf-8")
     first, second = command(tmp_path), command(tmp_path)
     assert (first.returncode, second.returncode) == (0, 0)
-    assert "1 hint not shown" in first.stdout
+    assert "1 weak finding not shown" in first.stdout
     assert first.stdout == second.stdout
-    asked = command(tmp_path, "--min-worth", "hint")
+    asked = command(tmp_path, "--weak")
     assert asked.returncode == 1
     assert "worth next to nothing in most programs" in asked.stdout
 
 
 def test_tools_are_told_of_a_hint_as_a_note(tmp_path: Path) -> None:
-    run, view = checked(tmp_path, min_worth="hint"), View(tmp_path)
+    run, view = checked(tmp_path, weak=True), View(tmp_path)
     [found] = json.loads(render(OutputFormat.SARIF, run, view))["runs"][0]["results"]
     assert (found["level"], found["properties"]["worth"]) == ("note", "hint")
     assert json.loads(render(OutputFormat.JSON, run, view))[0]["worth"] == "hint"
     assert render(OutputFormat.GITHUB, run, view).startswith("::notice ")
     assert render(OutputFormat.GITHUB, checked(tmp_path), view) == ""
-
-
-def test_editors_show_hints_unless_more_is_asked_for(tmp_path: Path) -> None:
-    assert severity(Effect.HOST_SYNC, Confidence.HIGH, Worth.HINT) is DiagnosticSeverity.Hint
-    assert Settings().over(Config(tmp_path)).min_worth == "hint"
-    assert Settings().over(Config(tmp_path, min_worth="medium")).min_worth == "medium"
-    asked = Settings(configuration={"min-worth": "high"})
-    assert asked.over(Config(tmp_path)).min_worth == "high"
-
-
-@pytest.mark.parametrize(
-    ("settings", "shown"),
-    [
-        ({}, {"low", "medium", "high"}),
-        ({"min_worth": "hint"}, {"hint", "low", "medium", "high"}),
-        ({"min_worth": "high"}, {"high"}),
-        ({"min_worth": "high", "select": ("TCL210",)}, {"hint", "low", "medium", "high"}),
-        ({"min_worth": "high", "select": ("TCL2",)}, {"high"}),
-    ],
-)
-def test_findings_are_shown_from_a_worth_on(settings: dict[str, Any], shown: set[str]) -> None:
-    config = Config(Path("/project"), **settings)
-    assert {worth.value for worth in Worth if is_worth_it("TCL210", worth, config)} == shown
 
 
 def test_what_interrupts_compiled_code_is_never_a_hint() -> None:

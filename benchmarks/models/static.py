@@ -46,7 +46,7 @@ def predicted_breaks(
 ) -> list[Predicted]:
     """The graph-break findings in ``files``, given relative to ``root``, unsure ones included."""
     ran = [root / file for file in sorted(files)]
-    config = replace(config or Config(root), min_confidence="low")
+    config = replace(config or Config(root), weak=True)
     run = check_files(_with_imports(root, ran), config)
     found = [one.diagnostic for one in run.results if one.diagnostic.effect is Effect.GRAPH_BREAK]
     return [_predicted(root, one) for one in found if str(one.path.relative_to(root)) in files]

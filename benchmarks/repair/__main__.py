@@ -37,7 +37,7 @@ from benchmarks.repair.verified import Kept, verified
 ROOT = Path(__file__).parents[2]
 # What is not sure to break is worth a fix here: each row is compiled, and keeps what helps, as
 # `fix --verify` does.
-UNSURE = ("--min-confidence", "low")
+UNSURE = ("--weak",)
 OPTIONS = {UNSAFE: ("--unsafe-fixes", *UNSURE)}
 OUT = ROOT / "benchmarks" / "out" / "repair"
 

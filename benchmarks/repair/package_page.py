@@ -23,7 +23,7 @@ not all of one machine.
 
 
 SAFE, UNSAFE, SETTINGS = "safe", "unsafe", "settings"
-_ALL = ("--unsafe-fixes", "--min-confidence", "low")
+_ALL = ("--unsafe-fixes", "--weak")
 TIERS = {
     SAFE: (),
     UNSAFE: ("--unsafe-fixes",),

@@ -86,7 +86,7 @@ def _fix(row: Row, files: Sequence[str], tree: Path, how: Kept) -> dict[str, obj
     phase = "backward" if row.mode == TRAIN else "forward"
     command = [how.python, "-m", "tclint", "fix", "--isolated", "--exit-zero", "-j", "1"]
     command += ["--verify", "--no-speed", "--max-runs", str(how.runs), "--phase", phase]
-    command += ["--unsafe-fixes", "--remedies", "settings", "--min-confidence", "low"]
+    command += ["--unsafe-fixes", "--remedies", "settings", "--weak"]
     command += ["--target-torch", how.target_torch, "--output-format", "json"]
     command += [*files, f"{module_of(row, how.table, tree)}:make"]
     try:

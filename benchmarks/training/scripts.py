@@ -71,7 +71,7 @@ RAN = """
 ## A script of twelve habits
 
 `fixtures/programs/train_script.py` has twelve habits of this kind. Its step (torch 2.11), recorded
-by `tclint run`, before and after `tclint fix --unsafe-fixes --min-worth hint`; the norm that is
+by `tclint run`, before and after `tclint fix --unsafe-fixes --weak`; the norm that is
 read from each parameter, and the cache that each step empties, stay for the author. The host, not
 the GPU, is what these steps wait for, so machines are not to be compared.
 
@@ -145,7 +145,7 @@ def _hold_to_their_lines(script: Row, root: Path) -> None:
 
 
 def _looked_at(root: Path, files: Sequence[str]) -> dict[str, Any]:
-    run = check_files([root / name for name in files], Config(root, min_worth="hint"))
+    run = check_files([root / name for name in files], Config(root, weak=True))
     found = list(_findings(root, [result.diagnostic for result in run.results]))
     return {"loops": run.looked.loop_count, "findings": found}
 

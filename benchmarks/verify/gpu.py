@@ -107,7 +107,7 @@ def _jobs(options: argparse.Namespace) -> Iterator[tuple[Job, Comparison]]:
             repro=options.repro,
             trace=options.trace,
         )
-        config = Config(PROGRAMS, min_worth="hint") if case.hints else Config(PROGRAMS)
+        config = Config(PROGRAMS, weak=case.hints)
         fix = fixer(config, unsafe=True) if case.fixed and not spread else None
         for parallel in options.parallel if spread else ("none",):
             name = f"{case.name} ({options.ranks} x {parallel})" if spread else case.name

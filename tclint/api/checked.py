@@ -56,7 +56,7 @@ def check(
     Args:
         paths: one path, or several; files belong together and are checked as one program.
         config: keys of ``[tool.tclint]`` with their values, put over what the files say:
-            ``{"select": ["TCL1"], "min-confidence": "high"}``.
+            ``{"select": ["TCL1"], "weak": True}``.
         isolated: read no configuration file.
 
     Raises:

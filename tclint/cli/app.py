@@ -14,6 +14,7 @@ from tclint.cli.options import Grouped
 from tclint.cli.terminal import fail, prepare_streams
 from tclint.errors import UserError
 from tclint.files import exists
+from tclint.gone import OPTIONS
 from tclint.printable import printable
 
 COMMANDS = {
@@ -103,7 +104,7 @@ _ELSEWHERE = {
     "version": "tclint --version",
 }
 """What commands of other tools are called here."""
-_OPTIONS_ELSEWHERE = {
+_OPTIONS_NOT_HERE = {
     "--fix": "`tclint fix` applies fixes",
     "--unsafe-fixes": "`tclint fix --unsafe-fixes` applies them",
     "--fix-only": "`tclint fix` applies fixes",
@@ -114,8 +115,8 @@ _OPTIONS_ELSEWHERE = {
     "-v": "`--show-files` and `--show-settings` show more",
     "--verbose": "`--show-files` and `--show-settings` show more",
     "--add-noqa": "`--add-ignore` adds a comment to each finding",
-    "--show-declined": "each finding says what to do instead, and why there is no fix",
     "--target-version": "`--target-torch` names the torch that the code runs on",
+    **OPTIONS,
 }
 """What options of other linters, and those that are gone, are called here."""
 _UsageError: Any = typer.BadParameter.__base__  # Typer brings its own Click, or has it installed
@@ -128,7 +129,7 @@ def _readable_errors() -> Iterator[None]:
         yield
     except _UsageError as error:
         error.message = printable(error.message)
-        instead = _OPTIONS_ELSEWHERE.get(getattr(error, "option_name", ""))
+        instead = _OPTIONS_NOT_HERE.get(getattr(error, "option_name", ""))
         if instead is not None:
             error.message, error.possibilities = f"{error.message} ({instead})", None
         raise

@@ -22,6 +22,7 @@ from tclint.config import (
 )
 from tclint.config_keys import nearest
 from tclint.files import is_file
+from tclint.gone import KEYS, gone
 from tclint.lint.gathering import with_known_codes
 from tclint.lint.registry import known_rules
 from tclint.lint.selection import selected_rules
@@ -45,8 +46,7 @@ class Overrides:
     scope: str | None = None
     target_torch: str | None = None
     min_torch: str | None = None
-    min_confidence: str | None = None
-    min_worth: str | None = None
+    weak: bool = False
     preset: str | None = None
     entries: Sequence[str] = ()
     isolated: bool = False
@@ -115,8 +115,7 @@ def _configure(overrides: Overrides, start: Path) -> Config:
         scope=overrides.scope,
         target_torch=overrides.target_torch,
         min_torch=overrides.min_torch,
-        min_confidence=overrides.min_confidence,
-        min_worth=overrides.min_worth,
+        weak=overrides.weak or None,
         preset=overrides.preset,
     )
     if names_codes(config):
@@ -150,7 +149,8 @@ def _entry(entry: str) -> dict[str, Any]:
     names = [key.name for key in describe_keys()]
     for name in table:
         if name not in names:
-            raise ConfigError(f"--config: unknown key {name!r}{nearest(name, names)}")
+            hint = gone(name, KEYS) or nearest(name, names)
+            raise ConfigError(f"--config: unknown key {name!r}{hint}")
     return {name.replace("-", "_"): value for name, value in table.items()}
 
 

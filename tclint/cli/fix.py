@@ -127,8 +127,7 @@ def fix(
     scope: options.Scope = None,
     target_torch: options.TargetTorch = None,
     min_torch: options.MinTorch = None,
-    min_confidence: options.MinConfidence = None,
-    min_worth: options.MinWorth = None,
+    weak: options.Weak = False,
     preset: options.Preset = None,
     baseline: options.Baseline = None,
     diff_only: options.DiffOnly = None,
@@ -172,8 +171,7 @@ def fix(
         scope=scope,
         target_torch=target_torch,
         min_torch=min_torch,
-        min_confidence=min_confidence,
-        min_worth=min_worth,
+        weak=weak,
         preset=preset,
     )
     hatches = remedies in (Remedies.HATCHES, Remedies.ALL)

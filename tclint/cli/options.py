@@ -158,22 +158,12 @@ MinTorch = Annotated[
         rich_help_panel=COMPILED,
     ),
 ]
-MinConfidence = Annotated[
-    str | None,
+Weak = Annotated[
+    bool,
     typer.Option(
-        "--min-confidence",
-        metavar="LEVEL",
-        help="Lowest confidence to report: `low`, `medium` or `high`.",
-        rich_help_panel=FINDINGS,
-    ),
-]
-MinWorth = Annotated[
-    str | None,
-    typer.Option(
-        "--min-worth",
-        metavar="LEVEL",
-        help="Lowest expected gain to report: `hint` (almost none in most programs), `low`,"
-        " `medium` or `high`.",
+        "--weak",
+        help="Also report weak findings: they depend on how the code is used, or save under 1% of"
+        " a step in most programs.",
         rich_help_panel=FINDINGS,
     ),
 ]

@@ -36,7 +36,7 @@ def upgrade(
     config: options.ConfigOption = None,
     isolated: options.Isolated = False,
     scope: options.Scope = None,
-    min_confidence: options.MinConfidence = None,
+    weak: options.Weak = False,
     jobs: options.Jobs = 0,
 ) -> None:
     """Report what changes from one release of torch to another.
@@ -57,9 +57,7 @@ def upgrade(
     from tclint.upgrade.changes import upgrade as compared
 
     step = _step(old, new)
-    overrides = Overrides(
-        entries=config or (), isolated=isolated, scope=scope, min_confidence=min_confidence
-    )
+    overrides = Overrides(entries=config or (), isolated=isolated, scope=scope, weak=weak)
     inputs = gather(paths, overrides, None)
     how = execution(inputs, paths, Means(jobs, use_cache=False))
     found = compared(inputs.parts, step, how)

@@ -344,7 +344,7 @@ def _with_unsure(
     """The check, with the findings that are too unsure to be shown if those are asked for."""
     if not ask.remedies.unsure:
         return run
-    config = replace(ask.config, min_confidence=Confidence.LOW.value)
+    config = replace(ask.config, weak=True)
     return _among(checker(paths, config, progress.texts), among, progress)
 
 

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from tclint.source.file import SourceFile
 
 
-_Levels = tuple[str, str]
-"""The confidence and the worth from which on findings are shown."""
-
-
 @record(frozen=True)
 class _Seen:
     """An outcome, and the texts that stood in for files when it was worked out, by path."""
@@ -42,14 +38,14 @@ class _Seen:
 class Recheck:
     """The lint engine for one run of fixing: the files, and what is on disk, stay the same.
 
-    A shard's outcome, for findings of some confidence, holds until a file is fixed that it rests
+    A shard's outcome, with the weak findings or without, holds until a file is fixed that it rests
     on, and again when fixing starts anew without a fix that was of no use.
     """
 
     def __init__(self, execution: Execution = IN_PROCESS) -> None:
         """Nothing is known yet."""
         self._execution = replace(execution, goes_on=True)
-        self._seen: dict[tuple[Shard, _Levels], list[_Seen]] = {}
+        self._seen: dict[tuple[Shard, bool], list[_Seen]] = {}
         self._around: Around | None = None
 
     def __call__(
@@ -60,8 +56,7 @@ class Recheck:
             self._around = program_of(paths, config, overlay).around
         program, parts = Program(paths, config, dict(overlay or {}), self._around), [*shards(paths)]
         texts = {str(path): text for path, text in program.overlay.items()}
-        sure = config.min_confidence, config.min_worth
-        known = {part: self._recall((part, sure), texts) for part in parts}
+        known = {part: self._recall((part, config.weak), texts) for part in parts}
         stale = [part for part, outcome in known.items() if outcome is None]
         files: dict[str, SourceFile] = {}
         if stale:
@@ -70,11 +65,11 @@ class Recheck:
                 known[part] = outcome
                 # The first look and the latest: fixing starts anew from the one, and goes on
                 # from the other.
-                first = self._seen.get((part, sure), [])[:1]
-                self._seen[part, sure] = [*first, _Seen(texts, outcome)]
+                first = self._seen.get((part, config.weak), [])[:1]
+                self._seen[part, config.weak] = [*first, _Seen(texts, outcome)]
         told = [(part, outcome) for part, outcome in known.items() if outcome is not None]
         return assembled(program, told, files)
 
-    def _recall(self, part: tuple[Shard, _Levels], texts: Mapping[str, str]) -> Outcome | None:
+    def _recall(self, part: tuple[Shard, bool], texts: Mapping[str, str]) -> Outcome | None:
         seen = self._seen.get(part, ())
         return next((one.outcome for one in seen if one.holds_for(texts)), None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tclint.config import Config
 from tclint.config_places import CODE, PLACE_NAMES
-from tclint.diagnostics import Diagnostic, Worth
+from tclint.diagnostics import Diagnostic
 from tclint.files import version_of
 from tclint.lint.codes import SYNTAX_ERROR
 from tclint.lint.examined import examined
@@ -28,7 +28,7 @@ from tclint.lint.looked import NOTHING, Looked, together
 from tclint.lint.merge import merged
 from tclint.lint.outcome import Found, Outcome
 from tclint.lint.repair import PlacedRepair
-from tclint.lint.selection import applicability_of, is_shown, is_worth_it, left_out, placing
+from tclint.lint.selection import applicability_of, is_shown, left_out, placing
 from tclint.lint.shards import Shard, shards
 from tclint.records import record
 from tclint.source.errors import FileError
@@ -59,10 +59,9 @@ class Result:
 class Run:
     """What checking some files came to; ``results`` are in the order of files and places.
 
-    ``hidden`` counts the findings that the configuration's ``min-confidence`` leaves out, ``cheap``
-    those that its ``min-worth`` does, by worth, and ``left_out`` those that its ``preset`` does, by
-    place. ``read`` are the files whose content mattered, ``around`` the project besides the checked
-    files, ``looked`` what was looked at.
+    ``hidden`` counts the weak findings that are not shown, ``left_out`` those that the
+    configuration's ``preset`` leaves out, by place. ``read`` are the files whose content mattered,
+    ``around`` the project besides the checked files, ``looked`` what was looked at.
     """
 
     results: tuple[Result, ...]
@@ -72,7 +71,6 @@ class Run:
     read: frozenset[str] = frozenset()
     left_out: tuple[tuple[str, int], ...] = ()
     around: Around = ALONE
-    cheap: tuple[tuple[Worth, int], ...] = ()
     looked: Looked = NOTHING
 
     @property
@@ -100,7 +98,6 @@ def in_one(runs: Sequence[Run]) -> Run:
         frozenset().union(*(run.read for run in runs)),
         _counts(place for run in runs for place, number in run.left_out for _ in range(number)),
         in_one_place(run.around for run in runs),
-        _by_worth(worth for run in runs for worth, number in run.cheap for _ in range(number)),
         together(run.looked for run in runs),
     )
 
@@ -186,9 +183,7 @@ class _Assembly:
         findings = merged(self._parts)
         sure = [found for found in findings if self._is_shown(found)]
         without = left_out(self._config)
-        within = [found for found in sure if self._place_of(found) not in without]
-        shown = sorted(filter(self._is_worth_it, within), key=_place)
-        cheap = (found for found in within if not self._is_worth_it(found))
+        shown = sorted((one for one in sure if self._place_of(one) not in without), key=_place)
         return Run(
             tuple(map(self._result, shown)),
             tuple(error for _, outcome in self._parts for error in outcome.errors),
@@ -197,7 +192,6 @@ class _Assembly:
             frozenset(name for _, outcome in self._parts for name in outcome.read),
             _counts(place for place in map(self._place_of, sure) if place in without),
             self._program.around,
-            _by_worth(found.diagnostic.worth for found in cheap),
             together(outcome.looked for _, outcome in self._parts),
         )
 
@@ -205,10 +199,7 @@ class _Assembly:
         return self._placing(found.diagnostic.path)
 
     def _is_shown(self, found: Found) -> bool:
-        return is_shown(found.diagnostic.code, found.diagnostic.confidence, self._config)
-
-    def _is_worth_it(self, found: Found) -> bool:
-        return is_worth_it(found.diagnostic.code, found.diagnostic.worth, self._config)
+        return is_shown(found.diagnostic, self._config)
 
     def _result(self, found: Found) -> Result:
         diagnostic = found.diagnostic
@@ -234,12 +225,6 @@ def _counts(places: Iterable[str]) -> tuple[tuple[str, int], ...]:
     """How many there are of each place, in the order of the table."""
     found = Counter(places)
     return tuple((place, found[place]) for place in PLACE_NAMES if found[place])
-
-
-def _by_worth(worths: Iterable[Worth]) -> tuple[tuple[Worth, int], ...]:
-    """How many there are of each worth, the least first."""
-    found = Counter(worths)
-    return tuple((worth, found[worth]) for worth in Worth if found[worth])
 
 
 def _place(found: Found) -> tuple[str, int, int, int, int, str]:

@@ -44,7 +44,7 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.lint.scripts import outside_script
 from tclint.lint.searches import packed
-from tclint.lint.selection import is_selected, is_shown, is_worth_it, selected_rules
+from tclint.lint.selection import is_selected, is_shown, selected_rules
 from tclint.lint.shards import Shard
 from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
@@ -180,9 +180,7 @@ class Examiner:
             file, statement = event.site.module.file, event.site.statement
             if file.path in self._checked and silencer.silences(told, file, statement):
                 return False
-            return is_shown(told.code, told.confidence, self._config) and is_worth_it(
-                told.code, told.worth, self._config
-            )
+            return is_shown(told, self._config)
 
         each = [(rule, event, found) for event, answers in said for rule, found in answers]
         held = standing(each, is_seen)

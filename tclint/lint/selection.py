@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tclint.config import Config
 from tclint.config_places import PRESETS, place_by_name
-from tclint.diagnostics import Applicability, Confidence, Worth
+from tclint.diagnostics import Applicability, Confidence, Diagnostic
 from tclint.source.patterns import Patterns, compile_patterns
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 _SURE: Final = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
-_DEAR: Final = (*Worth,)
 
 
 def selected_rules(rules: Iterable[Rule[Any]], config: Config) -> tuple[Rule[Any], ...]:
@@ -56,21 +55,14 @@ def _is_selected(
     return wanted > longest_prefix(code, ignore)
 
 
-def is_shown(code: str, confidence: Confidence, config: Config) -> bool:
-    """Whether a finding is sure enough to be shown: who selects a rule by its code sees it all."""
-    wanted = Confidence(config.min_confidence)
-    return _is_named(code, config) or is_as_sure(confidence, wanted)
+def is_shown(found: Diagnostic, config: Config) -> bool:
+    """Whether a finding is strong enough to be shown: who selects a rule by its code sees all."""
+    return config.weak or not found.weak or _is_named(found.code, config)
 
 
 def is_as_sure(confidence: Confidence, wanted: Confidence) -> bool:
     """True for a confidence that is no lower than another."""
     return _SURE.index(confidence) >= _SURE.index(wanted)
-
-
-def is_worth_it(code: str, worth: Worth, config: Config) -> bool:
-    """Whether a finding is worth enough to be shown: who selects a rule by its code sees it all."""
-    wanted = Worth(config.min_worth)
-    return _is_named(code, config) or _DEAR.index(worth) >= _DEAR.index(wanted)
 
 
 def _is_named(code: str, config: Config) -> bool:

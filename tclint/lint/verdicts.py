@@ -9,14 +9,14 @@ from typing import Any
 
 from tclint.config import Config
 from tclint.config_places import WORDS
-from tclint.diagnostics import Diagnostic, Span
+from tclint.diagnostics import Confidence, Diagnostic, Span
 from tclint.lint.asking import asked
 from tclint.lint.examine import effect_of, found_by, standing
 from tclint.lint.questions import Questions
 from tclint.lint.registry import known_rules, load_rules
 from tclint.lint.rule import Finding, Rule
 from tclint.lint.scripts import outside_script
-from tclint.lint.selection import is_selected, is_shown, is_worth_it, left_out, placing
+from tclint.lint.selection import is_selected, is_shown, left_out, placing
 from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
 from tclint.lint.versions import in_range
@@ -135,13 +135,10 @@ class Judging:
         by = self._silencer.silencer(found, file, statement)
         if by:
             return f"{by} silences it"
-        if not is_shown(found.code, found.confidence, self._config):
-            return (
-                f"its confidence is {found.confidence.value}, and"
-                f" `min-confidence` is {self._config.min_confidence}"
-            )
-        if not is_worth_it(found.code, found.worth, self._config):
-            return f"its worth is {found.worth.value}, and `min-worth` is {self._config.min_worth}"
+        if not is_shown(found, self._config):
+            unsure = found.confidence is Confidence.LOW
+            why = "its confidence is low" if unsure else "it saves next to nothing in most programs"
+            return f"{why}: `--weak` shows it"
         place = self._placing(found.path)
         if place in left_out(self._config):
             return f'`preset = "{self._config.preset}"` leaves {WORDS[place]} out'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tclint.diagnostics import Confidence, Effect, Worth
+from tclint.diagnostics import Effect
 
 if TYPE_CHECKING:
     from tclint.diagnostics import Diagnostic
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 def level(diagnostic: Diagnostic) -> str:
     """``error`` for code that fails or breaks the graph, ``warning`` for code that is slow.
 
-    What the analysis is not sure of is a ``note``, and so is a hint.
+    A weak finding is a ``note``.
     """
-    if diagnostic.confidence is Confidence.LOW or diagnostic.worth is Worth.HINT:
+    if diagnostic.weak:
         return "note"
     if diagnostic.effect in {Effect.INVALID, Effect.GRAPH_BREAK}:
         return "error"

@@ -6,12 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from tclint.config_places import PLACE_NAMES
-from tclint.diagnostics import Applicability, Effect, Worth
+from tclint.diagnostics import Applicability, Effect
 from tclint.report.place import listed
 from tclint.report.view import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from tclint.lint.engine import Run
 
@@ -35,26 +35,13 @@ def _not_shown(run: Run, known: int) -> Iterator[str]:
     if run.left_out:
         yield f"Not shown: {listed(run.left_out)} (`--preset all`)."
     if run.hidden:
-        more = count(run.hidden, "finding")
-        yield f"{more} of lower confidence not shown (`--min-confidence low`)."
-    if run.cheap:
-        yield f"{_cheap(run.cheap)} not shown (`--min-worth {run.cheap[0][0].value}`)."
+        yield f"{count(run.hidden, 'weak finding')} not shown (`--weak`)."
     if run.around.left_out:
         more = count(run.around.left_out, "more file")
         were = "was" if run.around.left_out == 1 else "were"
         yield f"{more} that may call into this {were} not read: check the whole project."
     if run.around.unseen:
         yield f"{run.around.unseen} is too large to be searched for callers."
-
-
-def _cheap(cheap: Sequence[tuple[Worth, int]]) -> str:
-    """``3 hints and 2 findings of low worth``."""
-    return " and ".join(
-        count(number, "hint")
-        if worth is Worth.HINT
-        else f"{count(number, 'finding')} of {worth.value} worth"
-        for worth, number in cheap
-    )
 
 
 def _elsewhere(run: Run) -> str:

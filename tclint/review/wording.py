@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
-from tclint.diagnostics import Applicability, Decline, Fix
+from tclint.diagnostics import Applicability, Decline, Fix, Worth
 from tclint.fix.conflicts import changes_of
 from tclint.fix.diff import hunks
 from tclint.lint.links import on_web
@@ -27,6 +27,7 @@ _MAX_FILES: Final = 20
 _MAX_PROSE: Final = 1000
 _MAX_DIFF: Final = 40
 _TICKS: Final = re.compile("`+")
+_WORTHS: Final = (*Worth,)
 
 
 def explanation(finding: Introduced) -> list[str]:
@@ -56,10 +57,10 @@ def price(cost: Cost) -> str:
 
 
 def rank(finding: Introduced) -> tuple[int, float]:
-    """Sorts by price: the dearest first, then what no run tells of, last what is worth nothing."""
+    """Sorts by price: the dearest, then what no run tells of, by worth, last what costs nothing."""
     cost = finding.cost
     if cost is None or cost.unsure:
-        return 1, 0.0
+        return 1, -_WORTHS.index(finding.result.diagnostic.worth)
     return (0, -cost.ms) if cost.worth else (2, 0.0)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tclint.config import Config
-from tclint.diagnostics import Confidence, Diagnostic, Effect, Worth
+from tclint.diagnostics import Diagnostic, Effect
 from tclint.lint.engine import Result, check_files
 from tclint.lint.registry import UnknownRuleError, rule_by_code
 from tclint.lint.selection import is_shown
@@ -99,8 +99,8 @@ def join(
 
 
 def with_evidence(config: Config) -> Config:
-    """How to check files that ran: what is unsure or worth nothing elsewhere may cost here."""
-    return replace(config, min_worth=Worth.HINT.value, min_confidence=Confidence.LOW.value)
+    """How to check files that ran: what is weak elsewhere may cost here."""
+    return replace(config, weak=True)
 
 
 def _is_told(line: Line, config: Config) -> bool:
@@ -108,7 +108,7 @@ def _is_told(line: Line, config: Config) -> bool:
     found = line.finding
     if found is None or line.events or line.of_optimizer:
         return True
-    return is_shown(found.code, found.confidence, config)
+    return is_shown(found, config)
 
 
 def match(events: Sequence[Event], results: Sequence[Result]) -> tuple[Line, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from tclint.diagnostics import Confidence, Diagnostic, Effect, Span, Worth
+from tclint.diagnostics import Diagnostic, Effect, Span
 from tclint.lint.codes import UNUSED_SUPPRESSION
 from tclint.server.abilities import Abilities
 from tclint.server.document import Analysis, Reported
@@ -27,16 +27,10 @@ _SEVERITIES = {
 }
 
 
-def severity(
-    effect: Effect, confidence: Confidence, worth: Worth = Worth.LOW
-) -> types.DiagnosticSeverity:
-    """How loudly an editor should show a finding: one step milder when it is a guess."""
-    if worth is Worth.HINT:
-        return types.DiagnosticSeverity.Hint
+def severity(effect: Effect, *, weak: bool) -> types.DiagnosticSeverity:
+    """How loudly an editor should show a finding: one step milder when it is weak."""
     level = _SEVERITIES[effect]
-    if confidence is Confidence.LOW:
-        return types.DiagnosticSeverity(level + 1)
-    return level
+    return types.DiagnosticSeverity(level + 1) if weak else level
 
 
 def items(
@@ -60,7 +54,7 @@ def to_lsp(
     return types.Diagnostic(
         range=range_of(analysis, diagnostic.span, columns)[1],
         message=_message(diagnostic),
-        severity=severity(diagnostic.effect, diagnostic.confidence, diagnostic.worth),
+        severity=severity(diagnostic.effect, weak=diagnostic.weak),
         code=diagnostic.code,
         code_description=types.CodeDescription(url) if url else None,
         source=SOURCE,

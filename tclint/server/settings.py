@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from tclint.config import Config, ConfigError, with_overrides
 from tclint.config_keys import nearest
-from tclint.diagnostics import Worth
 from tclint.files import expanded
 from tclint.records import record
 
@@ -45,10 +44,10 @@ class Settings:
             ConfigError: a key is unknown or its value is not of its type.
         """
         if not isinstance(self.configuration, Mapping):
-            return _with_hints(config)
+            return config
         given = {name.replace("-", "_"): value for name, value in self.configuration.items()}
         try:
-            return _with_hints(with_overrides(config, **given))
+            return with_overrides(config, **given)
         except TypeError as error:
             raise ConfigError(f"the editor's setting tclint.configuration: {error}") from error
 
@@ -57,12 +56,6 @@ class Settings:
         if not isinstance(self.configuration, str) or not self.configuration:
             return None
         return root / expanded(self.configuration)
-
-
-def _with_hints(config: Config) -> Config:
-    """An editor shows hints so faintly that they need not be asked for."""
-    usual = config.min_worth == Worth.LOW.value
-    return replace(config, min_worth=Worth.HINT.value) if usual else config
 
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {

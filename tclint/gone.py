@@ -1,0 +1,23 @@
+"""What earlier versions had, and what to use instead: the only place that remembers it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+OPTIONS: Final[Mapping[str, str]] = {
+    "--min-confidence": "`--weak` also reports weak findings",
+    "--min-worth": "`--weak` also reports weak findings",
+    "--show-declined": "each finding says what to do instead, and why there is no fix",
+}
+KEYS: Final[Mapping[str, str]] = {
+    "min-confidence": "`weak = true` also reports weak findings",
+    "min-worth": "`weak = true` also reports weak findings",
+}
+CODES: Final[Mapping[str, str]] = {}
+"""Codes of rules."""
+
+
+def gone(name: str, among: Mapping[str, str]) -> str:
+    """The end of an error about a name that is unknown now; empty for one that never was."""
+    return f"; it was removed: {among[name]}" if name in among else ""
