@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tclint.config import Config
+from tclint.config import Config, Settings
 from tclint.fix.apply import fix_files
 
 
@@ -74,13 +74,17 @@ def _result() -> str:
         return f"{type(error).__name__}: {error}"
 
 
-def fixed(folder: Path, files: Mapping[str, str], *, unsafe: bool = False) -> dict[str, str]:
+def fixed(
+    folder: Path,
+    files: Mapping[str, str],
+    *,
+    unsafe: bool = False,
+    settings: Settings | None = None,
+) -> dict[str, str]:
     """The files with their fixes."""
+    config = Config(root=folder, settings=settings or Settings())
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")
     paths = [folder / name for name in files]
-    changed = {
-        one.path.name: one.after
-        for one in fix_files(paths, Config(root=folder), unsafe=unsafe).changed
-    }
+    changed = {one.path.name: one.after for one in fix_files(paths, config, unsafe=unsafe).changed}
     return {**files, **changed}

@@ -97,6 +97,16 @@ def test_a_guard_that_is_always_true_hides_nothing(rate: str, test: str, tmp_pat
     assert (name, confidence) == ("TCL161", Confidence.HIGH)
 
 
+@pytest.mark.parametrize("rate", ["0.0", "0", "0.5"])
+@pytest.mark.parametrize("test", ["p < {}", "self.training and p < {}", "{} > p"])
+def test_a_rate_that_is_written_out_is_not_asked(rate: str, test: str, tmp_path: Path) -> None:
+    code = net(DRAWN, "0.0", TEST=test.format(rate))
+    [(name, _, fixable)] = found(code, tmp_path)
+    assert name == "TCL161"
+    assert fixable is not Applicability.SAFE
+    assert fixed(code, tmp_path) == code
+
+
 @pytest.mark.parametrize("rate", OPEN)
 @pytest.mark.parametrize("test", TESTS)
 def test_a_rate_that_may_be_zero_is_asked_first(rate: str, test: str, tmp_path: Path) -> None:

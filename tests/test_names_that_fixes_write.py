@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch", reason="the programs run before and after their fixes")
 
-from tclint.config import Config
+from tclint.config import Config, Settings
 from tclint.diagnostics import Decline, Edit, Position, Span
 from tclint.lint.engine import load_project
 from tclint.lint.rewrite import Repair, Splice
@@ -164,6 +164,45 @@ def test_a_module_that_gives_other_names_is_no_obstacle(tmp_path: Path) -> None:
 def test_a_module_that_nobody_can_read_may_give_any_builtin(tmp_path: Path) -> None:
     files = {"program.py": program(COUNT, above="from nowhere import *")}
     assert fixed(tmp_path, files) == files
+
+
+POWER = """\
+import torch
+{star}
+
+
+@torch.compile
+def f(x: torch.Tensor):
+    return pow(x, x)
+
+
+def main():
+    return f(torch.ones(4))
+"""
+
+
+TRACED_LATER = Settings(target_torch=(2, 13))
+"""A release in which `pow` breaks the graph."""
+
+
+@pytest.mark.parametrize("star", ["math", "operator", "nowhere", "beside"])
+def test_a_builtin_in_the_code_may_be_a_star_s(star: str, tmp_path: Path) -> None:
+    files = {
+        "program.py": POWER.format(star=f"from {star} import *"),
+        "beside.py": "def pow(x, y):\n    return 3\n",
+    }
+    assert fixed(tmp_path, files, settings=TRACED_LATER) == files
+    after = fixed(tmp_path, files, unsafe=True, settings=TRACED_LATER)
+    assert (after == files) is (star != "nowhere")
+    assert star == "nowhere" or outcome(tmp_path, after) == outcome(tmp_path, files)
+
+
+@pytest.mark.parametrize("star", ["", "from random import *", "from collections import *"])
+def test_a_builtin_in_the_code_that_no_star_gives_is_the_builtin(star: str, tmp_path: Path) -> None:
+    files = {"program.py": POWER.format(star=star)}
+    after = fixed(tmp_path, files, settings=TRACED_LATER)
+    assert "x ** x" in after["program.py"]
+    assert outcome(tmp_path, after) == outcome(tmp_path, files)
 
 
 def test_a_variable_of_the_user_s_may_have_the_name_of_a_builtin(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,26 @@ def test_what_the_file_gives_itself_is_not_torch_s(tmp_path: Path) -> None:
             return x if relu(x) > 0 else -x
         """
     assert found(tmp_path, f"{STARS}{own}", program) == []
+
+
+BUILT_IN = """\
+from torch.nn.functional import *
+{imports}
+
+
+@torch.compile
+def f(x: torch.Tensor):
+    y = relu(x)
+    if random() < 0.5:
+        y = y * sqrt(x)
+    return pow(y, x)
+"""
+
+
+def test_the_stars_of_python_give_what_they_have(tmp_path: Path) -> None:
+    named = "from math import pow, sqrt\nfrom random import random"
+    stars = "from math import *\nfrom random import *"
+    expected = found(tmp_path, named, textwrap.indent(BUILT_IN.format(imports=named), " " * 8))
+    program = BUILT_IN.format(imports=stars)
+    assert {code for _, code, _ in expected} == {"TCL105", "TCL161"}
+    assert found(tmp_path, stars, textwrap.indent(program, " " * 8)) == expected

@@ -102,13 +102,13 @@ def _fix(site: Site, skips: _Comparison | None, selected: Repair | None) -> Repa
 
 
 def _is_written_out(found: _Comparison) -> bool:
-    """True for a rate that is there to be used, such as ``p < 0.1``."""
+    """True for a rate that nobody can set, such as ``p < 0.1``: asking for it tells nothing."""
     return isinstance(found.rate, ast.Constant)
 
 
 def _is_used(site: Site, found: _Comparison | None) -> bool:
-    """True for a rate that the program sets to another number than zero."""
-    return found is not None and bool(constant(site, found.rate))
+    """True for a rate that is written out, or that the program sets to another number than zero."""
+    return found is not None and (_is_written_out(found) or bool(constant(site, found.rate)))
 
 
 def _find_comparison(site: Site, test: ast.expr) -> _Comparison | None:

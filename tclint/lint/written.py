@@ -39,6 +39,10 @@ def as_meant(fix: Repair | Decline | None, site: Site, project: Project) -> Repa
             why = _obstacle(fix, name, is_called, meant, imported.get(name), site)
             if why and name not in own:
                 return Decline(why)
+    for name in sorted(_written(fix) & BUILTINS):
+        star = _may_hide(name, fix, site, project)
+        if star:
+            return fix.differing(f"`{name}` may be another function, of `from {star} import *`")
     if is_opened(site):
         return fix.differing("the function reaches its variables by their names, as `eval` does")
     return fix
@@ -65,6 +69,17 @@ def _obstacle(
     if meant.star:
         return f"`{name}` may mean something else here: `from {meant.star} import *`"
     return f"`{name}` means something else here"
+
+
+def _may_hide(name: str, fix: Repair, site: Site, project: Project) -> str:
+    """The module whose star may give another meaning to a builtin in the code that a fix is for."""
+    for rewrite in fix.rewrites:
+        if isinstance(rewrite, Local):
+            scopes = scopes_around(site.module, anchor(rewrite))
+            meant = meaning(project, site.module, scopes, name)
+            if meant is not None and meant.star and meant.dotted is None:
+                return meant.star
+    return ""
 
 
 def _imports(fix: Repair) -> Iterator[tuple[str, str]]:

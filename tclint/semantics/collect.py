@@ -12,7 +12,7 @@ from tclint.semantics.syntax import ATTRIBUTE, NAME, add_children, children, nod
 from tclint.source.file import SourceFile
 from tclint.torch_facts.lifetimes import lifetimes
 from tclint.torch_facts.numpy_functions import ARRAYS, POINTWISE, SCALARS
-from tclint.torch_facts.starred import BUILTINS, brings
+from tclint.torch_facts.starred import BUILTINS, OF_PYTHON, brings
 
 # Python 3.10 has no ``except*``.
 TRIES: Final[tuple[type[ast.Try], ...]] = (ast.Try, getattr(ast, "TryStar", ast.Try))
@@ -190,12 +190,12 @@ def local_imports(
     for alias in node.names:
         if alias.name != "*":
             yield alias.asname or alias.name, f"{base}.{alias.name}" if base else alias.name
-        elif base.partition(".")[0] in ("numpy", "torch"):
+        elif base.partition(".")[0] in ("numpy", "torch") or base in OF_PYTHON:
             yield from ((name, f"{base}.{name}") for name in _starred(module, node, base))
 
 
 def _starred(module: ModuleInfo, star: ast.ImportFrom, base: str) -> Iterator[str]:
-    """The variables of a file that a star gives, and no other import: those of torch and numpy."""
+    """The variables of a file that a star of a known library gives, and no other import."""
     later = _later_stars(module, star)
     for name in {one.id: None for one in nodes(module.tree) if isinstance(one, NAME)}:
         if not _is_known(base, name) or any(_may_give(other, name, base) for other in later):
@@ -205,7 +205,9 @@ def _starred(module: ModuleInfo, star: ast.ImportFrom, base: str) -> Iterator[st
 
 
 def _is_known(base: str, name: str) -> bool:
-    """True for what a module of torch's has, or numpy."""
+    """True for what a module of torch's has, or numpy, or one of Python's."""
+    if base in OF_PYTHON:
+        return name in OF_PYTHON[base]
     if base == "numpy":
         return name in _OF_NUMPY or bool(brings(base, name))
     of_torch = base.partition(".")[0] == "torch" and not name.startswith("_")
@@ -224,6 +226,8 @@ def _may_give(star: str, name: str, base: str) -> bool:
     """True where a later star may give a name that an earlier one of ``base`` has."""
     if star.partition(".")[0] == "torch":  # its modules have the same functions
         return base.partition(".")[0] != "torch" and _is_known(star, name)
+    if star in OF_PYTHON:
+        return name in OF_PYTHON[star]
     return name not in BUILTINS or brings(star, name) is not False
 
 

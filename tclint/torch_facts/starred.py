@@ -8,12 +8,26 @@ installed.
 from __future__ import annotations
 
 import builtins
+import collections
+import functools
+import itertools
+import math
+import operator
+import random
 import sys
 from typing import Final
 
 from tclint.torch_facts.lifetimes import lifetimes
 
 BUILTINS: Final = frozenset(dir(builtins))
+_PLAIN: Final = (collections, functools, itertools, math, operator, random)
+OF_PYTHON: Final = {
+    module.__name__: frozenset(
+        getattr(module, "__all__", [name for name in dir(module) if not name.startswith("_")])
+    )
+    for module in _PLAIN
+}
+"""All that the stars of some modules bring along, which this Python has as every other."""
 _OF_NUMPY: Final = frozenset("abs all any bool divmod max min pow round sum".split())
 _OF_PYTHON: Final = {
     "Ellipsis": "ast", "abs": "operator", "compile": "py_compile re sre_compile",
