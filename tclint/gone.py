@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 OPTIONS: Final[Mapping[str, str]] = {
+    "--changed": "`--diff-only HEAD` reports only findings on uncommitted lines",
+    "--diff": "`tclint fix --diff` prints what the fixes would change",
+    "--extend-select": "`--config 'extend-select = [\"CODE\"]'` enables a rule in addition",
     "--min-confidence": "`--weak` also reports weak findings",
     "--min-worth": "`--weak` also reports weak findings",
     "--show-declined": "each finding says what to do instead, and why there is no fix",

@@ -153,13 +153,13 @@ def test_a_baseline_reads_well_in_reviews(project: Path) -> None:
 
 def test_only_lines_that_are_not_committed_are_reported(project: Path) -> None:
     commit_all(project)
-    assert places(project, "--changed") == []
+    assert places(project, "--diff-only=HEAD") == []
     (project / "model.py").write_text(SECOND, encoding="utf-8")
-    assert places(project, "--changed") == ["model.py:7:28"]
+    assert places(project, "--diff-only=HEAD") == ["model.py:7:28"]
     git(project, "add", "model.py")
-    assert places(project, "--changed") == ["model.py:7:28"]
+    assert places(project, "--diff-only=HEAD") == ["model.py:7:28"]
     (project / "new file é.py").write_text(BREAKS, encoding="utf-8")
-    assert places(project, "--changed") == ["model.py:7:28", "new file é.py:6:17"]
+    assert places(project, "--diff-only=HEAD") == ["model.py:7:28", "new file é.py:6:17"]
 
 
 def test_lines_changed_since_the_branch_began_are_reported(project: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_folder_of_a_repository_can_be_checked_from_inside(project: Path) -> N
     inner.mkdir()
     (inner / "model.py").write_text(BREAKS, encoding="utf-8")
     git(project, "add", ".")
-    assert places(inner, "--changed") == ["model.py:6:17"]
+    assert places(inner, "--diff-only=HEAD") == ["model.py:6:17"]
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ def test_a_folder_of_a_repository_can_be_checked_from_inside(project: Path) -> N
         (["--diff-only", "nosuch"], "no revision 'nosuch' in "),
         (["--diff-only=--all"], "'--all' is not a revision"),
         (["--update-baseline"], "--baseline names the file to write"),
-        ([*BASELINE, "--update-baseline", "--changed"], "needs all findings"),
-        (["--changed", "-"], "standard input has no file to change, and no history"),
+        ([*BASELINE, "--update-baseline", "--diff-only=HEAD"], "needs all findings"),
+        (["--diff-only=HEAD", "-"], "standard input has no file to change, and no history"),
         (["--add-ignore=two\nlines"], "a reason is one line"),
         (["--watch", "-"], "standard input is read once"),
         (["--watch", "--add-ignore"], "--watch changes no files"),
@@ -207,9 +207,9 @@ def test_what_makes_no_sense_is_refused(project: Path, arguments: list[str], mes
 
 def test_before_the_first_commit_everything_has_changed(project: Path) -> None:
     git(project, "init", "--quiet")
-    assert places(project, "--changed") == ["model.py:6:17"]
+    assert places(project, "--diff-only=HEAD") == ["model.py:6:17"]
     git(project, "add", "model.py")
-    assert places(project, "--changed") == ["model.py:6:17"]
+    assert places(project, "--diff-only=HEAD") == ["model.py:6:17"]
 
 
 def test_every_file_is_asked_of_its_own_repository(project: Path) -> None:
@@ -219,10 +219,10 @@ def test_every_file_is_asked_of_its_own_repository(project: Path) -> None:
         folder.mkdir()
         (folder / "model.py").write_text(BREAKS, encoding="utf-8")
         commit_all(folder)
-    assert places(project, "--changed", ".", "../elsewhere") == []
+    assert places(project, "--diff-only=HEAD", ".", "../elsewhere") == []
     for folder in (inner, elsewhere):
         (folder / "model.py").write_text(SECOND, encoding="utf-8")
-    changed = places(project, "--changed", ".", "../elsewhere")
+    changed = places(project, "--diff-only=HEAD", ".", "../elsewhere")
     assert changed == ["../elsewhere/model.py:7:28", "vendored/model.py:7:28"]
 
 
@@ -230,7 +230,7 @@ def test_a_revision_that_a_shallow_clone_lacks_is_named(project: Path) -> None:
     commit_all(project)
     commit_all(project)
     git(project, "clone", "--quiet", "--depth=1", project.as_uri(), "shallow")
-    assert places(project / "shallow", "--changed") == []
+    assert places(project / "shallow", "--diff-only=HEAD") == []
     done = tclint("check", "--diff-only", "HEAD~1", cwd=project / "shallow")
     assert done.returncode == 2
     assert "no revision 'HEAD~1' in " in done.stderr
@@ -238,7 +238,9 @@ def test_a_revision_that_a_shallow_clone_lacks_is_named(project: Path) -> None:
 
 
 def test_without_a_repository_nothing_can_have_changed(project: Path) -> None:
-    done = tclint("check", "--changed", cwd=project, GIT_CEILING_DIRECTORIES=str(project.parent))
+    done = tclint(
+        "check", "--diff-only=HEAD", cwd=project, GIT_CEILING_DIRECTORIES=str(project.parent)
+    )
     assert done.returncode == 2
     assert "not a git repository" in done.stderr
 
@@ -281,7 +283,7 @@ def test_attributes_that_hide_differences_hide_no_findings(project: Path) -> Non
     (project / ".gitattributes").write_text("*.py -diff\n", encoding="utf-8")
     commit_all(project)
     (project / "model.py").write_text(SECOND, encoding="utf-8")
-    assert places(project, "--changed") == ["model.py:7:28"]
+    assert places(project, "--diff-only=HEAD") == ["model.py:7:28"]
 
 
 @pytest.mark.parametrize(
@@ -293,7 +295,7 @@ def test_attributes_that_hide_differences_hide_no_findings(project: Path) -> Non
         ("--baseline", "model.py", "not a baseline"),
     ],
 )
-@pytest.mark.parametrize("command", ["check", "fix", "check --diff"])
+@pytest.mark.parametrize("command", ["check", "fix", "fix --diff"])
 def test_what_cannot_be_narrowed_by_is_told_before_anything_is_checked(
     tmp_path: Path, option: str, value: str, told: str, command: str
 ) -> None:

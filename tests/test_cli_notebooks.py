@@ -129,10 +129,10 @@ def test_comments_silence_findings_in_cells(project: Path) -> None:
 
 def test_changed_lines_of_a_notebook_are_those_of_its_json(project: Path) -> None:
     commit_all(project)
-    assert tclint("check", "--changed", cwd=project).returncode == 0
+    assert tclint("check", "--diff-only=HEAD", cwd=project).returncode == 0
     new = [*CELLS[1][:3], "        return x * x.sum().item()"]
     (project / "notes.ipynb").write_text(whole(CELLS[0], new), encoding="utf-8")
-    out = tclint("check", "--changed", "--output-format=concise", "-q", cwd=project).stdout
+    out = tclint("check", "--diff-only=HEAD", "--output-format=concise", "-q", cwd=project).stdout
     assert [line.partition(" TCL")[0] for line in out.splitlines()] == ["notes.ipynb:cell 3:4:20:"]
 
 

@@ -132,9 +132,9 @@ def test_lines_that_did_not_change_are_not_fixed(project: Path) -> None:
     git(project, "commit", "-qm", "start")
     changed = MODEL.replace("y = x * 2\n", 'y = x * 2\n        print("new", y)\n')
     (project / "model.py").write_text(changed, encoding="utf-8")
-    wanted = offered(project, "--changed")
+    wanted = offered(project, "--diff-only=HEAD")
     assert len(wanted) == 1
-    assert applied(project, "--changed") == wanted
+    assert applied(project, "--diff-only=HEAD") == wanted
 
 
 def test_the_cells_of_a_notebook_are_fixed_as_checked(project: Path) -> None:

@@ -125,12 +125,13 @@ def found(done: subprocess.CompletedProcess[str]) -> list[str]:
     return [line for line in done.stdout.splitlines() if ".py:" in line and " TCL" in line]
 
 
-@pytest.mark.parametrize("option", ["--changed", "--diff-only=HEAD"])
 def test_no_setting_of_a_repository_runs_anything_when_changes_are_looked_for(
-    hostile: tuple[Path, Path], option: str
+    hostile: tuple[Path, Path],
 ) -> None:
     project, marker = hostile
-    done = tclint("check", option, ".", "--output-format", "concise", "--no-cache", cwd=project)
+    done = tclint(
+        "check", "--diff-only=HEAD", ".", "--output-format", "concise", "--no-cache", cwd=project
+    )
     assert done.returncode == 1, done.stderr
     assert lines_of(done) == ["model.py:12", "new.py:6"]
     assert not marker.exists(), marker.read_text(encoding="utf-8")
@@ -183,7 +184,9 @@ def test_a_folder_that_looks_like_a_repository_is_none(tmp_path: Path) -> None:
     git(project, "commit", "--quiet", "-m", "All")
     (project / "inner/model.py").write_text(CHANGED, encoding="utf-8")
     folder = project / "inner"
-    done = tclint("check", "--changed", ".", "--output-format=concise", "--no-cache", cwd=folder)
+    done = tclint(
+        "check", "--diff-only=HEAD", ".", "--output-format=concise", "--no-cache", cwd=folder
+    )
     assert lines_of(done) == ["model.py:12"], done.stderr
     tclint("review", "--dry-run", "--base", "HEAD", "--head", "HEAD", cwd=folder)
     assert not marker.exists()
@@ -232,7 +235,9 @@ def test_line_ends_that_a_checkout_converts_are_no_change(tmp_path: Path) -> Non
     (tmp_path / "model.py").write_text(BREAKS, encoding="utf-8", newline="\n")
     commit_all(tmp_path)
     (tmp_path / "model.py").write_text(CHANGED, encoding="utf-8", newline="\r\n")
-    done = tclint("check", "--changed", ".", "--output-format=concise", "--no-cache", cwd=tmp_path)
+    done = tclint(
+        "check", "--diff-only=HEAD", ".", "--output-format=concise", "--no-cache", cwd=tmp_path
+    )
     assert lines_of(done) == ["model.py:12"]
 
 
@@ -242,7 +247,9 @@ def test_lines_are_those_of_the_file_and_not_of_what_a_filter_makes_of_it(tmp_pa
     (tmp_path / ".git/info/attributes").write_text("*.py filter=short\n", encoding="utf-8")
     git(tmp_path, "config", "filter.short.clean", "tail -n 3")
     (tmp_path / "model.py").write_text(CHANGED, encoding="utf-8")
-    done = tclint("check", "--changed", ".", "--output-format=concise", "--no-cache", cwd=tmp_path)
+    done = tclint(
+        "check", "--diff-only=HEAD", ".", "--output-format=concise", "--no-cache", cwd=tmp_path
+    )
     assert lines_of(done) == ["model.py:12"]
 
 
@@ -251,7 +258,9 @@ def test_a_renamed_file_has_changed_where_its_lines_have(tmp_path: Path) -> None
     commit_all(tmp_path)
     git(tmp_path, "mv", "old.py", "renamed.py")
     (tmp_path / "renamed.py").write_text(CHANGED, encoding="utf-8")
-    done = tclint("check", "--changed", ".", "--output-format=concise", "--no-cache", cwd=tmp_path)
+    done = tclint(
+        "check", "--diff-only=HEAD", ".", "--output-format=concise", "--no-cache", cwd=tmp_path
+    )
     assert lines_of(done) == ["renamed.py:12"]
 
 
@@ -264,7 +273,12 @@ def test_a_name_in_another_case_is_the_same_file_where_the_system_says_so(tmp_pa
         stream.write("model.py\n")
     (tmp_path / "model.py").write_text(CHANGED, encoding="utf-8")
     done = tclint(
-        "check", "--changed", "model.py", "--output-format=concise", "--no-cache", cwd=tmp_path
+        "check",
+        "--diff-only=HEAD",
+        "model.py",
+        "--output-format=concise",
+        "--no-cache",
+        cwd=tmp_path,
     )
     assert lines_of(done) == ["model.py:12"]
 
@@ -272,7 +286,7 @@ def test_a_name_in_another_case_is_the_same_file_where_the_system_says_so(tmp_pa
 def test_a_repository_that_is_broken_is_one_error(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(BREAKS, encoding="utf-8")
     os.mkfifo(tmp_path / ".git")
-    done = tclint("check", "--changed", ".", "--no-cache", cwd=tmp_path)
+    done = tclint("check", "--diff-only=HEAD", ".", "--no-cache", cwd=tmp_path)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
 
@@ -284,7 +298,9 @@ def test_a_file_of_any_name_has_changed_where_its_lines_have(tmp_path: Path, nam
     (tmp_path / name).write_text(BREAKS, encoding="utf-8")
     commit_all(tmp_path)
     (tmp_path / name).write_text(CHANGED, encoding="utf-8")
-    done = tclint("check", "--changed", ".", "--output-format=json", "--no-cache", cwd=tmp_path)
+    done = tclint(
+        "check", "--diff-only=HEAD", ".", "--output-format=json", "--no-cache", cwd=tmp_path
+    )
     assert [each["location"]["row"] for each in json.loads(done.stdout)] == [12]
 
 
@@ -351,8 +367,10 @@ def test_a_repository_of_somebody_else_is_trusted_by_its_reader_alone(tmp_path: 
     (tmp_path / "home").mkdir()
     (tmp_path / "home/.gitconfig").touch()
     own = {"HOME": str(tmp_path / "home"), "GIT_CONFIG_NOSYSTEM": "1"}
-    done = tclint("check", "--changed", ".", "--no-cache", cwd=tmp_path, **own)
+    done = tclint("check", "--diff-only=HEAD", ".", "--no-cache", cwd=tmp_path, **own)
     assert done.returncode == 2
     assert f"`git config --global --add safe.directory {tmp_path}` trusts it" in done.stderr
     (tmp_path / "home/.gitconfig").write_text(f"[safe]\ndirectory = {tmp_path}\n", "utf-8")
-    assert tclint("check", "--changed", ".", "--no-cache", cwd=tmp_path, **own).returncode == 0
+    assert (
+        tclint("check", "--diff-only=HEAD", ".", "--no-cache", cwd=tmp_path, **own).returncode == 0
+    )

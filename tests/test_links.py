@@ -58,9 +58,8 @@ def test_nothing_outside_is_changed_unless_it_is_named(
     assert all(path.is_symlink() for path in (project / "link.py", project / "sub" / "inside.py"))
 
 
-@pytest.mark.parametrize("arguments", [("fix", "--diff"), ("check", "--diff")], ids=" ".join)
-def test_no_diff_shows_what_lies_outside(project: Path, arguments: tuple[str, ...]) -> None:
-    done = tclint(*arguments, cwd=project)
+def test_no_diff_shows_what_lies_outside(project: Path) -> None:
+    done = tclint("fix", "--diff", cwd=project)
     assert "net.py" in done.stdout
     assert "link.py" not in done.stdout
     assert "link.py" in done.stderr

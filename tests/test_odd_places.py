@@ -319,7 +319,8 @@ def test_where_nothing_temporary_can_be_written_changes_are_one_error(tmp_path: 
     commit_all(tmp_path)
     program = (
         "import tempfile, sys; tempfile.tempdir = '/nowhere'; "
-        "from tclint.cli import main; sys.argv = ['tclint', 'check', '.', '--changed']; main()"
+        "from tclint.cli import main; "
+        "sys.argv = ['tclint', 'check', '.', '--diff-only=HEAD']; main()"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False

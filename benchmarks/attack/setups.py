@@ -32,7 +32,7 @@ class Net(torch.nn.Module):
 """
 ESC = "\x1b]0;owned\x07\x1b[2J\u202e\x9b31m"
 CHECK = ("check", "--no-cache")
-CHANGED = ("check", "--no-cache", "--changed")
+CHANGED = ("check", "--no-cache", "--diff-only", "HEAD")
 SINCE = ("check", "--no-cache", "--diff-only", "HEAD~1")
 DIFF = ("fix", "--diff")
 REVIEW = ("review", "--dry-run", "--base", "HEAD~1")
@@ -45,7 +45,6 @@ FORMATS = (
 )  # fmt: skip
 PRINTED = (
     *(("check", "--no-cache", "--output-format", name) for name in FORMATS),
-    ("check", "--no-cache", "--diff"),
     ("check", "--no-cache", "--show-files"),
     ("check", "--no-cache", "--explain-types", "net.py:6"),
     *ALL,

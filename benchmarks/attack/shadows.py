@@ -189,7 +189,7 @@ _SERVER = (
 _RUNS: Sequence[tuple[str, str]] = (
     ("check", "TCL101"),
     ("check --jobs 4 --no-cache", "many/m3.py"),
-    ("check --changed", "TCL101"),
+    ("check --diff-only HEAD", "TCL101"),
     ("check --explain-types net.py:6", "TCL101"),
     ("check --output-format html", "TCL101"),
     ("check --output-format sarif", "TCL101"),

@@ -108,7 +108,7 @@ _OPTIONS_NOT_HERE = {
     "--fix": "`tclint fix` applies fixes",
     "--unsafe-fixes": "`tclint fix --unsafe-fixes` applies them",
     "--fix-only": "`tclint fix` applies fixes",
-    "--show-fixes": "`--diff` prints them",
+    "--show-fixes": "`tclint fix --diff` prints them",
     "--format": "`--output-format` names the format",
     "-f": "`--output-format` names the format",
     "-o": "`--output-file` names the file",

@@ -31,7 +31,6 @@ def check(
         ),
     ] = None,
     select: options.Select = None,
-    extend_select: options.ExtendSelect = None,
     ignore: options.Ignore = None,
     config: options.ConfigOption = None,
     isolated: options.Isolated = False,
@@ -46,9 +45,7 @@ def check(
     baseline: options.Baseline = None,
     update_baseline: options.UpdateBaseline = False,
     diff_only: options.DiffOnly = None,
-    changed: options.Changed = False,
     add_ignore: options.AddIgnore = None,
-    diff: options.Diff = False,
     statistics: Annotated[
         bool,
         typer.Option(
@@ -97,7 +94,6 @@ def check(
         no_cache = True  # what is remembered holds for the installed rules
     overrides = Overrides(
         select=select,
-        extend_select=extend_select,
         ignore=ignore,
         entries=config or (),
         isolated=isolated,
@@ -111,7 +107,7 @@ def check(
         ignore_noqa=ignore_noqa,
     )
     inputs = gather(paths, overrides, stdin_filename)
-    if diff or add_ignore is not None:
+    if add_ignore is not None:
         inputs = to_change(inputs, paths or ())
     if explain_types is not None:
         from tclint.cli import explain_types as explaining
@@ -119,12 +115,6 @@ def check(
         place = explaining.parse_place(explain_types)
         as_json = output_format is OutputFormat.JSON
         raise typer.Exit(explaining.explain_types(inputs, place, as_json=as_json))
-    if diff:
-        from tclint.cli.fixing import FixOptions, run_fix
-
-        narrowing = Narrowing(baseline, "HEAD" if changed else diff_only)
-        options_of_fix = FixOptions(diff=True, exit_zero=exit_zero, narrowing=narrowing, jobs=jobs)
-        raise typer.Exit(run_fix(inputs, options_of_fix))
     if show_files or show_settings:
         from tclint.cli import listing
 
@@ -132,7 +122,7 @@ def check(
         raise typer.Exit(listed(inputs))
     task = Task(
         Output(output_format, output_file, statistics, quiet, show_regions),
-        Narrowing(baseline, "HEAD" if changed else diff_only),
+        Narrowing(baseline, diff_only),
         update_baseline=update_baseline,
         add_ignore=add_ignore,
         exit_zero=exit_zero,

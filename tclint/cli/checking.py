@@ -77,7 +77,7 @@ class Task:
         if self.update_baseline and self.narrowing.baseline is None:
             fail("--update-baseline: --baseline names the file to write")
         if self.update_baseline and self.narrowing.since is not None:
-            fail("--update-baseline needs all findings: leave --diff-only and --changed out")
+            fail("--update-baseline needs all findings: leave --diff-only out")
         if stdin and (self.add_ignore is not None or self.narrowing.since is not None):
             fail("standard input has no file to change, and no history")
 

@@ -39,7 +39,6 @@ class Overrides:
     """
 
     select: Sequence[str] | None = None
-    extend_select: Sequence[str] | None = None
     ignore: Sequence[str] | None = None
     exclude: Sequence[str] | None = None
     force_exclude: bool = False
@@ -108,7 +107,6 @@ def _configure(overrides: Overrides, start: Path) -> Config:
     config = with_overrides(
         config,
         select=_codes(overrides.select),
-        extend_select=_codes(overrides.extend_select),
         ignore=_codes(overrides.ignore),
         exclude=overrides.exclude,
         force_exclude=overrides.force_exclude or None,

@@ -101,7 +101,14 @@ def fix(
             rich_help_panel=_PROOF,
         ),
     ] = True,
-    diff: options.Diff = False,
+    diff: Annotated[
+        bool,
+        typer.Option(
+            "--diff",
+            help="Print the changes as a diff and write nothing.",
+            rich_help_panel=options.REPORT,
+        ),
+    ] = False,
     output_format: Annotated[
         Format,
         typer.Option(
@@ -117,7 +124,6 @@ def fix(
         ),
     ] = False,
     select: options.Select = None,
-    extend_select: options.ExtendSelect = None,
     ignore: options.Ignore = None,
     config: options.ConfigOption = None,
     isolated: options.Isolated = False,
@@ -131,7 +137,6 @@ def fix(
     preset: options.Preset = None,
     baseline: options.Baseline = None,
     diff_only: options.DiffOnly = None,
-    changed: options.Changed = False,
     stdin_filename: options.StdinFilename = None,
     quiet: options.Quiet = False,
     exit_zero: options.ExitZero = False,
@@ -162,7 +167,6 @@ def fix(
         jobs = jobs if sys.platform == "linux" else 1  # only forks know these rules
     overrides = Overrides(
         select=select,
-        extend_select=extend_select,
         ignore=ignore,
         entries=config or (),
         isolated=isolated,
@@ -192,7 +196,7 @@ def fix(
         quiet=quiet,
         exit_zero=exit_zero,
         exit_non_zero_on_fix=exit_non_zero_on_fix,
-        narrowing=Narrowing(baseline, "HEAD" if changed else diff_only),
+        narrowing=Narrowing(baseline, diff_only),
         jobs=jobs,
     )
     if verify:

@@ -84,15 +84,6 @@ Select = Annotated[
         rich_help_panel=FINDINGS,
     ),
 ]
-ExtendSelect = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="CODES",
-        help="Codes, prefixes or names to enable in addition.",
-        autocompletion=rule_codes,
-        rich_help_panel=FINDINGS,
-    ),
-]
 Ignore = Annotated[
     list[str] | None,
     typer.Option(
@@ -200,14 +191,8 @@ DiffOnly = Annotated[
     typer.Option(
         "--diff-only",
         metavar="REV",
-        help="Report only findings on lines changed since this revision.",
+        help="Report only findings on lines changed since this revision (`HEAD`: uncommitted).",
         rich_help_panel=FINDINGS,
-    ),
-]
-Changed = Annotated[
-    bool,
-    typer.Option(
-        "--changed", help="Report only findings on uncommitted lines.", rich_help_panel=FINDINGS
     ),
 ]
 AddIgnore = Annotated[
@@ -266,12 +251,6 @@ ExitZero = Annotated[
     bool,
     typer.Option(
         "--exit-zero", help="Exit with 0 even if there are findings.", rich_help_panel=REPORT
-    ),
-]
-Diff = Annotated[
-    bool,
-    typer.Option(
-        "--diff", help="Print the changes as a diff and write nothing.", rich_help_panel=REPORT
     ),
 ]
 UnsafeFixes = Annotated[
