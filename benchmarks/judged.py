@@ -41,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     found = sorted(
         one
         for root in options.roots
-        for one in findings(root, options.select, options.confidence, options.preset)
+        for one in findings(root, options.select, options.confidence, options.leave_out)
     )
     draw = stratified if options.stratified else drawn
     sample = sorted(draw(found, min(options.sample, len(found)), options.seed))
@@ -77,7 +77,8 @@ def findings(root: Path, select: str, confidence: str, preset: str) -> list[Show
     """What `tclint check` finds below a folder."""
     command = [
         sys.executable, "-m", "tclint", "check", str(root), "--isolated", "--select", select,
-        *(["--weak"] if confidence == "low" else []), "--output-format", "json", "--preset", preset,
+        *(["--weak"] if confidence == "low" else []), "--output-format", "json",
+        "--leave-out", preset,
     ]  # fmt: skip
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode not in (0, 1) or not run.stdout:
@@ -133,7 +134,7 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--stratified", action="store_true", help="something of each code and confidence"
     )
-    parser.add_argument("--preset", default="all", help="as `tclint check` takes it")
+    parser.add_argument("--leave-out", default="", help="as `tclint check` takes it")
     parser.add_argument("--confidence", default="medium", choices=_LEVELS)
     return parser.parse_args(argv)
 

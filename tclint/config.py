@@ -131,8 +131,7 @@ class Config:
     extend_safe_fixes: tuple[str, ...] = ()
     extend_unsafe_fixes: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    preset: str = "all"
-    per_file_places: tuple[tuple[str, str], ...] = ()
+    leave_out: tuple[str, ...] = ()
     include: tuple[str, ...] = ("*.py", "*.ipynb")
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     extend_exclude: tuple[str, ...] = ()
@@ -456,8 +455,6 @@ def _plain(key: Key, value: Any) -> Any:
         return shown(value)
     if key.kind == "globs-to-codes":
         return {pattern: list(codes) for pattern, codes in value}
-    if key.kind == "globs-to-places":
-        return dict(value)
     if key.kind == "rule-options":
         tables: dict[str, dict[str, Any]] = {}
         for code, name, said in value:

@@ -6,7 +6,7 @@ import string
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from tclint.config_places import PLACE_NAMES, PRESETS
+from tclint.config_places import WORDS
 from tclint.config_verify import TARGET_PATTERN, VERIFY_KEYS, VerifyTarget, verify_target
 from tclint.errors import UserError
 from tclint.gone import KEYS as GONE_KEYS
@@ -67,7 +67,7 @@ class Key:
     @property
     def adds(self) -> bool:
         """Whether a value adds to that of an extended file, or of a file to the command line's."""
-        listed = {"ignore", "per-file-ignores", "per-file-places", "rules"}
+        listed = {"ignore", "per-file-ignores", "rules"}
         return self.name in listed or self.name.startswith("extend-")
 
     @property
@@ -84,7 +84,6 @@ _TYPES: Final = {
     "bool": "true or false",
     "version": 'string such as "2.13"',
     "globs-to-codes": "table: pattern = list of codes",
-    "globs-to-places": "table: pattern = place",
     "rule-options": "table: code = table of options",
     "targets": "tables with target, name, how to run it, and a budget",
 }
@@ -92,7 +91,7 @@ _TYPES: Final = {
 KEYS: Final = (
     Key("extend", "extend", "path", "", "A configuration file to inherit from. This file's values "
         "win. Inherited patterns are relative to this file. `ignore`, `per-file-ignores`, "
-        "`per-file-places`, `rules` and the `extend-` keys add up."),
+        "`rules` and the `extend-` keys add up."),
     Key("select", "select", "strings", (), "Rules to enable: codes, prefixes or names. Empty or "
         '"ALL" means every rule.', codes=True),
     Key("extend-select", "extend_select", "strings", (), "Rules to enable in addition to `select`.",
@@ -114,13 +113,11 @@ KEYS: Final = (
         "applied only with `--unsafe-fixes`.", codes=True),
     Key("per-file-ignores", "per_file_ignores", "globs-to-codes", (), "Rules to disable in files "
         "that match a pattern; with a leading `!`, in files that do not match it.", codes=True),
-    Key("preset", "preset", "string", "all", "Which findings to leave out, by what the "
-        "project is: `library` leaves out those in tests, benchmarks and archives of runs, "
-        "`training` also those in export, visualization and data preparation code, `all` none. The "
-        "summary counts them.", choices=tuple(PRESETS)),
-    Key("per-file-places", "per_file_places", "globs-to-places", (), "What kind of code the files "
-        "that match a pattern contain, where their names mislead: "
-        f"{', '.join(f'`{p}`' for p in PLACE_NAMES)}. The last pattern that matches decides."),
+    Key("leave-out", "leave_out", "globs", (), "Code whose findings are left out, though it is "
+        f"read to know what it calls: {', '.join(f'`{p}`' for p in WORDS)}, or `ALL` for all of "
+        "these, as the names of folders and files tell them, and patterns; with a leading `!`, "
+        "what is not left out after all. The last entry that fits decides. The summary counts "
+        "the findings."),
     Key("include", "include", "globs", ("*.py", "*.ipynb"), "Files to check in the folders "
         "on the command line."),
     Key("exclude", "exclude", "globs", DEFAULT_EXCLUDE, "Files and folders to exclude. "
@@ -222,12 +219,6 @@ def parse_value(key: Key, raw: Any, where: str) -> Any:
             (_glob(pattern, where), _strings(codes, f"{where}: {pattern!r}"))
             for pattern, codes in table.items()
         )
-    if key.kind == "globs-to-places":
-        table = _require(raw, dict, key, where)
-        return tuple(
-            (_glob(pattern, where), _place(place, f"{where}: {pattern!r}"))
-            for pattern, place in table.items()
-        )
     if key.kind == "rule-options":
         tables = _require(raw, dict, key, where)
         return tuple(row for code, table in tables.items() for row in _options(code, table, where))
@@ -275,15 +266,6 @@ def _choice(value: str, key: Key, where: str) -> str:
         hint = nearest(value, key.choices)
         raise ConfigError(f"{where}: {value!r} is not one of {names}{hint}")
     return value
-
-
-def _place(raw: Any, where: str) -> str:
-    if not isinstance(raw, str):
-        raise ConfigError(f'{where}: expected a place such as "tests", got {in_words(raw)}')
-    if raw not in PLACE_NAMES:
-        hint = nearest(raw, PLACE_NAMES)
-        raise ConfigError(f"{where}: {raw!r} is not one of {', '.join(PLACE_NAMES)}{hint}")
-    return raw
 
 
 def _version(raw: Any, key: Key, where: str) -> tuple[int, int]:

@@ -1,7 +1,4 @@
-"""Places in a project whose code nobody trains or serves with: one table, and the presets.
-
-The names of folders and files tell them. What they are taken for, ``per-file-places`` corrects.
-"""
+"""Places of code that nobody trains or serves with, told by names of folders and files."""
 
 from __future__ import annotations
 
@@ -95,12 +92,8 @@ PLACES: Final = (
 WORDS: Final = {place.name: place.words for place in PLACES}
 PLACE_NAMES: Final = (CODE, *WORDS)
 
-PRESETS: Final[dict[str, tuple[str, ...]]] = {
-    "all": (),
-    "library": ("tests", "benchmarks", "archives"),
-    "training": ("tests", "benchmarks", "archives", "export", "visualisation", "data"),
-}
-"""The places that each preset leaves out of reports."""
+UNTRAINED: Final = ("tests", "benchmarks", "archives")
+"""What the users of a library do not get."""
 
 
 def place_by_name(parts: Sequence[str]) -> str:

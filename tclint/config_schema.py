@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tclint.config_keys import KEYS, Key
-from tclint.config_places import PLACE_NAMES
 from tclint.config_verify import VERIFY_KEYS
 
 _CODES: Final = {"$ref": "#/definitions/codes"}
@@ -21,10 +20,6 @@ _SHAPES: Final[dict[str, dict[str, Any]]] = {
     "globs": {"type": "array", "items": {"type": "string"}},
     "version": {"type": "string", "pattern": r"^\d+\.\d+([.+].*)?$"},
     "globs-to-codes": {"type": "object", "additionalProperties": _CODES},
-    "globs-to-places": {
-        "type": "object",
-        "additionalProperties": {"type": "string", "enum": list(PLACE_NAMES)},
-    },
     "rule-options": {"type": "object", "additionalProperties": {"type": "object"}},
     "targets": {"type": "array", "items": {"$ref": "#/definitions/target"}},
 }
@@ -67,7 +62,7 @@ def _property(key: Key) -> dict[str, Any]:
     schema: dict[str, Any] = {"description": key.doc, **shape}
     if key.choices:
         schema["enum"] = list(key.choices)
-    if key.kind in {"globs-to-codes", "globs-to-places", "rule-options"}:
+    if key.kind in {"globs-to-codes", "rule-options"}:
         schema["default"] = {}
     elif key.default is not None:
         schema["default"] = list(key.default) if isinstance(key.default, tuple) else key.default

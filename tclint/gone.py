@@ -11,11 +11,14 @@ OPTIONS: Final[Mapping[str, str]] = {
     "--extend-select": "`--config 'extend-select = [\"CODE\"]'` enables a rule in addition",
     "--min-confidence": "`--weak` also reports weak findings",
     "--min-worth": "`--weak` also reports weak findings",
+    "--preset": "`--leave-out tests,benchmarks` leaves such findings out",
     "--show-declined": "each finding says what to do instead, and why there is no fix",
 }
 KEYS: Final[Mapping[str, str]] = {
     "min-confidence": "`weak = true` also reports weak findings",
     "min-worth": "`weak = true` also reports weak findings",
+    "per-file-places": "`leave-out` takes patterns, too",
+    "preset": "`leave-out` names the kinds of code to leave out, such as `tests`",
 }
 CODES: Final[Mapping[str, str]] = {}
 """Codes of rules."""

@@ -30,7 +30,7 @@ KNOWN = {"TCL101", "TCL102", "TCL205"}
 EVERYTHING = """
 extend = "base.toml"
 weak = true
-preset = "training"
+leave-out = ["tests", "!tests/zoo"]
 extend-safe-fixes = ["TCL1"]
 extend-unsafe-fixes = ["TCL205"]
 third-party = false
@@ -51,7 +51,6 @@ compiled = ["pkg.model:Net"]
 side-effects = "graph-print"
 rules = { TCL101 = { depth = 3 } }
 per-file-ignores = { "tests/*" = ["TCL1"] }
-per-file-places = { "tools/*" = "benchmarks" }
 verify = [{ target = "pkg.demo:make", name = "demo" }, { target = "pkg.demo:other" }]
 """
 

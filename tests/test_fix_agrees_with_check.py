@@ -96,8 +96,8 @@ def test_what_is_fixable_is_fixed_and_nothing_else(project: Path, settings: str)
     assert applied(project) == wanted
 
 
-def test_what_a_preset_leaves_out_is_not_fixed(project: Path) -> None:
-    text = 'preset = "library"\nper-file-places = { "*" = "tests" }\n'
+def test_what_is_left_out_is_not_fixed(project: Path) -> None:
+    text = 'leave-out = ["*"]\n'
     assert offered(project)
     (project / "tclint.toml").write_text(text, encoding="utf-8")
     assert offered(project) == applied(project) == Counter()

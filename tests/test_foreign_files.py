@@ -219,7 +219,7 @@ CONFIGURED = [
     'extend = "a\\u0000b"', f'extend = "{"a" * 300}"', 'extend = "~nobody-has-this-name/x.toml"',
     'python-environment = "a\\u0000b"', f'python-environment = "{"a" * 300}"',
     'python-environment = "~nobody-has-this-name"', f'target-torch = "2.{DIGITS}"',
-    f"target-torch = {DIGITS}", f'min-torch = "{DIGITS}"', 'preset = "\\u0000"',
+    f"target-torch = {DIGITS}", f'min-torch = "{DIGITS}"', 'scope = "\\u0000"',
 ]  # fmt: skip
 
 

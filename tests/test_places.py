@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tclint.config import Config
-from tclint.config_places import CODE, PLACES, PRESETS, place_by_name
+from tclint.config_places import CODE, PLACES, place_by_name
 from tclint.lint.engine import Run, check_files, in_one
-from tclint.lint.selection import placing
+from tclint.lint.selection import leaving_out, placing
 from tclint.lint.why import why
 from tclint.report.as_html import render as as_html
 from tclint.report.full import render as as_text
@@ -85,49 +85,62 @@ def test_only_the_way_from_the_project_counts(tmp_path: Path) -> None:
     assert placing(Config(tmp_path))(folder / "net.py") == "tests"
 
 
-def test_the_configuration_corrects_what_names_tell(tmp_path: Path) -> None:
-    patterns = (("tests/**", "code"), ("tests/slow/**", "benchmarks"), ("net.py", "archives"))
-    place_of = placing(Config(tmp_path, per_file_places=patterns))
+@pytest.mark.parametrize(
+    ("said", "left_out"),
+    [
+        ((), set()),
+        (("tests",), {"tests/test_a.py", "tests/slow/test_a.py"}),
+        (("ALL",), {"tests/test_a.py", "tests/slow/test_a.py", "bench/a.py"}),
+        (("ALL", "!bench"), {"tests/test_a.py", "tests/slow/test_a.py"}),
+        (("tests", "!tests/slow/**"), {"tests/test_a.py"}),
+        (("!tests/slow/**", "tests"), {"tests/test_a.py", "tests/slow/test_a.py"}),
+        (("lib/",), {"lib/net.py"}),
+        (("*", "!lib/net.py"), {"tests/test_a.py", "tests/slow/test_a.py", "bench/a.py"}),
+    ],
+)
+def test_the_last_entry_that_fits_decides(
+    tmp_path: Path, said: tuple[str, ...], left_out: set[str]
+) -> None:
+    is_left_out = leaving_out(Config(tmp_path, leave_out=said))
     files = ("tests/test_a.py", "tests/slow/test_a.py", "lib/net.py", "bench/a.py")
-    assert [place_of(tmp_path / name) for name in files] == [
-        "code", "benchmarks", "archives", "benchmarks",
-    ]  # fmt: skip
+    assert {name for name in files if is_left_out(tmp_path / name)} == left_out
 
 
 def test_by_default_everything_is_shown_and_the_summary_says_where(tmp_path: Path) -> None:
     run = checked(tmp_path)
-    assert (len(run.results), run.left_out) == (5, ())
+    assert (len(run.results), run.left_out) == (5, 0)
     assert summary(run).startswith(
         "Found 5 findings (5 graph breaks), 1 in tests, 2 in benchmarks and 1 in export code."
     )
 
 
 @pytest.mark.parametrize(
-    ("preset", "shown", "told"),
+    ("said", "shown", "told"),
     [
-        ("all", 5, ""),
-        ("library", 2, "Not shown: 1 in tests and 2 in benchmarks (`--preset all`)."),
-        ("training", 1, "Not shown: 1 in tests, 2 in benchmarks and 1 in export code"),
+        ((), 5, ""),
+        (("tests", "benchmarks"), 2, "3 findings left out (`leave-out`)."),
+        (("ALL",), 1, "4 findings left out (`leave-out`)."),
     ],
 )
-def test_a_preset_leaves_out_and_counts(tmp_path: Path, preset: str, shown: int, told: str) -> None:
-    run = checked(tmp_path, preset=preset)
-    assert len(run.results) == shown
-    assert sum(number for _, number in run.left_out) == 5 - shown
+def test_what_is_left_out_is_counted(
+    tmp_path: Path, said: tuple[str, ...], shown: int, told: str
+) -> None:
+    run = checked(tmp_path, leave_out=said)
+    assert (len(run.results), run.left_out) == (shown, 5 - shown)
     assert told in summary(run)
-    assert ("Not shown" in summary(run)) is bool(told)
+    assert ("left out" in summary(run)) is bool(told)
 
 
 def test_where_all_is_left_out_the_summary_says_so(tmp_path: Path) -> None:
     put(tmp_path, {"tests/test_net.py": NET})
-    config = Config(tmp_path, preset="library")
+    config = Config(tmp_path, leave_out=("tests",))
     run = check_files([tmp_path / "tests" / "test_net.py"], config)
-    assert summary(run) == "All checks passed! Not shown: 1 in tests (`--preset all`)."
+    assert summary(run) == "All checks passed! 1 finding left out (`leave-out`)."
 
 
 def test_runs_over_parts_of_a_project_count_together(tmp_path: Path) -> None:
-    run = checked(tmp_path, preset="library")
-    assert in_one([run, run]).left_out == (("tests", 2), ("benchmarks", 4))
+    run = checked(tmp_path, leave_out=("tests", "benchmarks"))
+    assert in_one([run, run]).left_out == 6
 
 
 def test_the_full_format_groups_places_at_the_end(tmp_path: Path) -> None:
@@ -163,17 +176,17 @@ def test_the_page_groups_places_at_the_end(tmp_path: Path) -> None:
     assert text.count("<details") == text.count("</details>") == 4
 
 
-def test_an_explanation_says_that_a_preset_leaves_a_finding_out(tmp_path: Path) -> None:
+def test_an_explanation_says_that_a_finding_is_left_out(tmp_path: Path) -> None:
     put(tmp_path, FILES)
     file = tmp_path / "tests" / "test_net.py"
-    answer = why([file], Config(tmp_path, preset="library"), {}, file, 6)
+    answer = why([file], Config(tmp_path, leave_out=("tests",)), {}, file, 6)
     assert answer is not None
     [verdict] = [one for one in answer.verdicts if one.code == "TCL101"]
-    assert verdict.silent == '`preset = "library"` leaves tests out'
+    assert verdict.silent == "`leave-out` leaves the file out"
 
 
-def test_the_command_line_and_the_file_set_the_preset(tmp_path: Path) -> None:
-    put(tmp_path, {**FILES, "tclint.toml": 'preset = "training"\n'})
+def test_the_command_line_and_the_file_say_what_is_left_out(tmp_path: Path) -> None:
+    put(tmp_path, {**FILES, "tclint.toml": 'leave-out = ["ALL"]\n'})
 
     def codes(*more: str) -> tuple[int, str]:
         done = tclint("check", "--no-cache", *more, "--output-format=concise", cwd=tmp_path)
@@ -181,8 +194,8 @@ def test_the_command_line_and_the_file_set_the_preset(tmp_path: Path) -> None:
 
     assert codes("tests")[0] == 0
     assert "Found 1 finding (1 graph break)." in codes()[1]
-    assert "Found 5 findings" in codes("--preset=all")[1]
-    assert codes("--preset=no")[0] == 2
+    assert "Found 5 findings" in codes("--leave-out=")[1]
+    assert "Found 3 findings" in codes("--leave-out=tests,export")[1]
 
 
 def test_the_page_shows_the_table() -> None:
@@ -192,8 +205,3 @@ def test_the_page_shows_the_table() -> None:
     assert [(name, {*folders}, files) for (name,), folders, files in told] == [
         (place.name, {*place.folders}, (*place.files, *place.but)) for place in PLACES
     ]
-
-
-def test_each_preset_leaves_out_places_that_there_are() -> None:
-    names = {place.name for place in PLACES}
-    assert all(names.issuperset(left_out) for left_out in PRESETS.values())

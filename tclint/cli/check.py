@@ -41,7 +41,7 @@ def check(
     target_torch: options.TargetTorch = None,
     min_torch: options.MinTorch = None,
     weak: options.Weak = False,
-    preset: options.Preset = None,
+    leave_out: options.LeaveOut = None,
     baseline: options.Baseline = None,
     update_baseline: options.UpdateBaseline = False,
     diff_only: options.DiffOnly = None,
@@ -103,7 +103,7 @@ def check(
         target_torch=target_torch,
         min_torch=min_torch,
         weak=weak,
-        preset=preset,
+        leave_out=leave_out,
         ignore_noqa=ignore_noqa,
     )
     inputs = gather(paths, overrides, stdin_filename)

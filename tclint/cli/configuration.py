@@ -46,7 +46,7 @@ class Overrides:
     target_torch: str | None = None
     min_torch: str | None = None
     weak: bool = False
-    preset: str | None = None
+    leave_out: Sequence[str] | None = None
     entries: Sequence[str] = ()
     isolated: bool = False
     ignore_noqa: bool = False
@@ -106,15 +106,15 @@ def _configure(overrides: Overrides, start: Path) -> Config:
             config = with_overrides(config, **_entry(entry))
     config = with_overrides(
         config,
-        select=_codes(overrides.select),
-        ignore=_codes(overrides.ignore),
+        select=_parts(overrides.select),
+        ignore=_parts(overrides.ignore),
         exclude=overrides.exclude,
         force_exclude=overrides.force_exclude or None,
         scope=overrides.scope,
         target_torch=overrides.target_torch,
         min_torch=overrides.min_torch,
         weak=overrides.weak or None,
-        preset=overrides.preset,
+        leave_out=_parts(overrides.leave_out),
     )
     if names_codes(config):
         config = with_known_codes(config, written)
@@ -152,7 +152,7 @@ def _entry(entry: str) -> dict[str, Any]:
     return {name.replace("-", "_"): value for name, value in table.items()}
 
 
-def _codes(given: Sequence[str] | None) -> list[str] | None:
+def _parts(given: Sequence[str] | None) -> list[str] | None:
     """``["TCL1,TCL2", "TCL301"]`` as three codes."""
     if given is None:
         return None

@@ -134,7 +134,7 @@ def fix(
     target_torch: options.TargetTorch = None,
     min_torch: options.MinTorch = None,
     weak: options.Weak = False,
-    preset: options.Preset = None,
+    leave_out: options.LeaveOut = None,
     baseline: options.Baseline = None,
     diff_only: options.DiffOnly = None,
     stdin_filename: options.StdinFilename = None,
@@ -176,7 +176,7 @@ def fix(
         target_torch=target_torch,
         min_torch=min_torch,
         weak=weak,
-        preset=preset,
+        leave_out=leave_out,
     )
     hatches = remedies in (Remedies.HATCHES, Remedies.ALL)
     if vary and not verify:

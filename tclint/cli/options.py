@@ -158,14 +158,13 @@ Weak = Annotated[
         rich_help_panel=FINDINGS,
     ),
 ]
-Preset = Annotated[
-    str | None,
+LeaveOut = Annotated[
+    list[str] | None,
     typer.Option(
-        "--preset",
-        metavar="PRESET",
-        help="Which code to leave out of the report: `library` leaves out tests, benchmarks and"
-        " archives of runs, `training` also export, visualization and data preparation"
-        " code, `all` nothing.",
+        "--leave-out",
+        metavar="PLACES",
+        help="Comma-separated kinds of code whose findings to leave out: `tests`, `benchmarks`,"
+        " `archives`, `export`, `visualisation`, `data`, `ALL`, or patterns of files.",
         rich_help_panel=FINDINGS,
     ),
 ]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from tclint.config import Config
-from tclint.config_places import PRESETS
+from tclint.config_places import UNTRAINED
 from tclint.files import read_bytes
 from tclint.lint.callers import Callers
 from tclint.lint.execution import Around, in_order
@@ -44,7 +44,7 @@ def around(
     def text(path: Path) -> str:
         return overlay[path] if path in overlay else text_of(path)
 
-    place_of, late = placing(config), PRESETS["library"]
+    place_of, late = placing(config), UNTRAINED
     callers = Callers(project, imports_of(rest.files), text, lambda path: place_of(path) in late)
     may_start = config.scope == "all" or bool(config.compiled)
     found = callers.of(named, CALLERS, every=may_start)

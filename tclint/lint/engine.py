@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.config import Config
-from tclint.config_places import CODE, PLACE_NAMES
+from tclint.config_places import CODE
 from tclint.diagnostics import Diagnostic
 from tclint.files import version_of
 from tclint.lint.codes import SYNTAX_ERROR
@@ -28,7 +27,7 @@ from tclint.lint.looked import NOTHING, Looked, together
 from tclint.lint.merge import merged
 from tclint.lint.outcome import Found, Outcome
 from tclint.lint.repair import PlacedRepair
-from tclint.lint.selection import applicability_of, is_shown, left_out, placing
+from tclint.lint.selection import applicability_of, is_shown, leaving_out, placing
 from tclint.lint.shards import Shard, shards
 from tclint.records import record
 from tclint.source.errors import FileError
@@ -59,9 +58,9 @@ class Result:
 class Run:
     """What checking some files came to; ``results`` are in the order of files and places.
 
-    ``hidden`` counts the weak findings that are not shown, ``left_out`` those that the
-    configuration's ``preset`` leaves out, by place. ``read`` are the files whose content mattered,
-    ``around`` the project besides the checked files, ``looked`` what was looked at.
+    ``hidden`` counts the weak findings that are not shown, ``left_out`` those that ``leave-out``
+    takes out. ``read`` are the files whose content mattered, ``around`` the project besides the
+    checked files, ``looked`` what was looked at.
     """
 
     results: tuple[Result, ...]
@@ -69,7 +68,7 @@ class Run:
     files: int
     hidden: int = 0
     read: frozenset[str] = frozenset()
-    left_out: tuple[tuple[str, int], ...] = ()
+    left_out: int = 0
     around: Around = ALONE
     looked: Looked = NOTHING
 
@@ -96,7 +95,7 @@ def in_one(runs: Sequence[Run]) -> Run:
         sum(run.files for run in runs),
         sum(run.hidden for run in runs),
         frozenset().union(*(run.read for run in runs)),
-        _counts(place for run in runs for place, number in run.left_out for _ in range(number)),
+        sum(run.left_out for run in runs),
         in_one_place(run.around for run in runs),
         together(run.looked for run in runs),
     )
@@ -182,21 +181,18 @@ class _Assembly:
     def run(self) -> Run:
         findings = merged(self._parts)
         sure = [found for found in findings if self._is_shown(found)]
-        without = left_out(self._config)
-        shown = sorted((one for one in sure if self._place_of(one) not in without), key=_place)
+        left_out = leaving_out(self._config)
+        shown = sorted((one for one in sure if not left_out(one.diagnostic.path)), key=_place)
         return Run(
             tuple(map(self._result, shown)),
             tuple(error for _, outcome in self._parts for error in outcome.errors),
             len(self._program.paths),
             len(findings) - len(sure),
             frozenset(name for _, outcome in self._parts for name in outcome.read),
-            _counts(place for place in map(self._place_of, sure) if place in without),
+            len(sure) - len(shown),
             self._program.around,
             together(outcome.looked for _, outcome in self._parts),
         )
-
-    def _place_of(self, found: Found) -> str:
-        return self._placing(found.diagnostic.path)
 
     def _is_shown(self, found: Found) -> bool:
         return is_shown(found.diagnostic, self._config)
@@ -206,7 +202,7 @@ class _Assembly:
         fixable = applicability_of(diagnostic.code, diagnostic.fixable, self._config)
         if fixable is not diagnostic.fixable:
             diagnostic = replace(diagnostic, fixable=fixable)
-        file, place = self._file(diagnostic.path), self._place_of(found)
+        file, place = self._file(diagnostic.path), self._placing(diagnostic.path)
         return Result(diagnostic, found.repair, file, place, found.hatch, found.unsafe)
 
     def _file(self, path: Path) -> SourceFile:
@@ -219,12 +215,6 @@ class _Assembly:
             else:
                 self._files[name] = SourceFile.from_text(path, text)
         return self._files[name]
-
-
-def _counts(places: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """How many there are of each place, in the order of the table."""
-    found = Counter(places)
-    return tuple((place, found[place]) for place in PLACE_NAMES if found[place])
 
 
 def _place(found: Found) -> tuple[str, int, int, int, int, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tclint.config import Config
-from tclint.config_places import PRESETS, place_by_name
+from tclint.config_places import CODE, WORDS, place_by_name
 from tclint.diagnostics import Applicability, Confidence, Diagnostic
 from tclint.source.patterns import Patterns, compile_patterns
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tclint.lint.rule import Rule
 
 
+_NAMES: Final = {"ALL", *WORDS}
 _SURE: Final = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
 
 
@@ -121,14 +122,12 @@ def file_ignores(config: Config) -> Callable[[Path, str], bool]:
 
 
 def placing(config: Config) -> Callable[[Path], str]:
-    """What tells the place of a file, as the tests: the last pattern for it, else its names."""
-    tables = [(compile_patterns([glob]), place) for glob, place in config.per_file_places]
+    """What tells the place of a file, as the tests, by names of folders and files."""
     known: dict[Path, str] = {}
 
     def place_of(path: Path) -> str:
         if path not in known:
-            named = [place for patterns, place in tables if matches(patterns, path, config.root)]
-            known[path] = named[-1] if named else place_by_name(_parts(config.root, path))
+            known[path] = place_by_name(_parts(config.root, path))
         return known[path]
 
     return place_of
@@ -139,9 +138,23 @@ def _parts(root: Path, path: Path) -> list[str]:
     return [part for part in parts if part != os.pardir]
 
 
-def left_out(config: Config) -> frozenset[str]:
-    """The places whose findings the preset leaves out."""
-    return frozenset(PRESETS[config.preset])
+def leaving_out(config: Config) -> Callable[[Path], bool]:
+    """A test whether ``leave-out`` takes the findings of a file out of the report."""
+    place_of = placing(config)
+    entries = [(entry.startswith("!"), entry.removeprefix("!")) for entry in config.leave_out]
+    patterns = {entry: compile_patterns([entry]) for _, entry in entries if entry not in _NAMES}
+
+    def fits(entry: str, path: Path) -> bool:
+        if entry in patterns:
+            return matches(patterns[entry], path, config.root)
+        place = place_of(path)
+        return place != CODE and entry in (place, "ALL")
+
+    def left_out(path: Path) -> bool:
+        said = [not back for back, entry in entries if fits(entry, path)]
+        return bool(said and said[-1])
+
+    return left_out
 
 
 def seen_from(root: Path, path: Path) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from tclint.config import Config
-from tclint.config_places import WORDS
 from tclint.diagnostics import Confidence, Diagnostic, Span
 from tclint.lint.asking import asked
 from tclint.lint.examine import effect_of, found_by, standing
@@ -16,7 +15,7 @@ from tclint.lint.questions import Questions
 from tclint.lint.registry import known_rules, load_rules
 from tclint.lint.rule import Finding, Rule
 from tclint.lint.scripts import outside_script
-from tclint.lint.selection import is_selected, is_shown, left_out, placing
+from tclint.lint.selection import is_selected, is_shown, leaving_out
 from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
 from tclint.lint.versions import in_range
@@ -66,7 +65,7 @@ class Judging:
     ) -> None:
         """``analysis`` has walked the ``checked`` files for all events that rules look at."""
         self._config = config
-        self._placing = placing(config)
+        self._left_out = leaving_out(config)
         self._project = analysis.project
         self._scripted = Scripted(analysis, [module])
         self._silencer = Silencer(config, [rule.code for rule in known_rules()])
@@ -139,9 +138,8 @@ class Judging:
             unsure = found.confidence is Confidence.LOW
             why = "its confidence is low" if unsure else "it saves next to nothing in most programs"
             return f"{why}: `--weak` shows it"
-        place = self._placing(found.path)
-        if place in left_out(self._config):
-            return f'`preset = "{self._config.preset}"` leaves {WORDS[place]} out'
+        if self._left_out(found.path):
+            return "`leave-out` leaves the file out"
         return ""
 
 

@@ -33,7 +33,7 @@ def _not_shown(run: Run, known: int) -> Iterator[str]:
     if known:
         yield f"{count(known, 'known finding')} in the baseline."
     if run.left_out:
-        yield f"Not shown: {listed(run.left_out)} (`--preset all`)."
+        yield f"{count(run.left_out, 'finding')} left out (`leave-out`)."
     if run.hidden:
         yield f"{count(run.hidden, 'weak finding')} not shown (`--weak`)."
     if run.around.left_out:
