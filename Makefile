@@ -150,8 +150,6 @@ bench-repair: $(INSTALLED) ## graph breaks of real models before and after `tcli
 	benchmarks/out/others/bin/pip install $(TORCH) $(OTHERS)
 	$(BIN)/python -m benchmarks.repair --python benchmarks/out/others/bin/python --table others \
 		--rows $(MOST_BROKEN) --tiers --append --markdown docs/benchmark-repair.md
-	$(BIN)/python -m benchmarks.repair.worth --recorded benchmarks/repair/h100.jsonl \
-		--markdown docs/benchmark-repair.md
 
 # Names of folders: the distribution, which is the package too, and its version.
 SOURCES := timm-1.0.31 lightning-2.6.6 torch_geometric-2.8.1 monai-1.6.1 diffusers-0.42.1 \

@@ -29,7 +29,6 @@ from benchmarks.repair.report import Report, is_better, page, summary, text, tie
 from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen
 from benchmarks.repair.tree import Edited, Fixed, fix, installed
 from benchmarks.repair.verified import Kept, verified
-from benchmarks.repair.worth import Half, Worth, replaced, section
 from tclint.catalogues import Model
 
 CODE = """\
@@ -188,22 +187,6 @@ def test_what_safe_fixes_leave_is_told_by_its_reason() -> None:
         ["| LayerDrop", "1", "2", "2", "0"],
         ["| others", "1", "3", "3", "0"],
     ]
-
-
-def test_what_was_timed_is_a_section_that_the_next_recording_replaces() -> None:
-    timed = Half(3, 40, (2.0, 1.9, 2.1), (1.5, 1.4, 1.6))
-    worth = Worth(
-        "net", "safe-settings", "NVIDIA H200", "2.11.0+cu130", timed, Half(1), (1.5, 1.4, 1.6),
-        "identical",
-    )  # fmt: skip
-    part = section([worth])
-    assert "torch 2.11.0 and" in part
-    cells = "| net | settings | 3 → 1 | 40 → - | 2 (1.9 to 2.1) → - | 1.5 (1.4 to 1.6) → - |"
-    assert f"{cells} 1.5 (1.4 to 1.6) times | identical |" in part
-    page = replaced("# Page\n", part)
-    assert page == f"# Page\n\n{part}"
-    assert replaced(page, part) == page
-    assert replaced(f"{page}\n## More\n", part) == f"{page}\n## More\n"
 
 
 FAKE = """\

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import leaderboard
 from tclint.catalogues import MODELS, OTHERS
 from tclint.fleet import targets
 from tclint.fleet.catalogue import GROUP, Catalogue
@@ -72,44 +71,3 @@ def test_listing_them_imports_no_torch() -> None:
     code = "import sys; import tclint.catalogues.plugins; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
-
-
-def test_the_public_leaderboard_is_of_all_catalogues(
-    repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(targets, "load_catalogue", plugins(repository).__getitem__)
-    fleet = read_fleet(repository / "benchmarks/leaderboard.toml")
-    assert {source.catalogue for source in fleet.sources} == {*plugins(repository)}
-    picked = {f"timm/{model.name}/eval" for model in PICKED if model.library == "timm"}
-    found = {f"{name}/{one}" for name, all_ in plugins(repository).items() for one in all_.names}
-    wanted = {name for name in found if name.endswith("/eval")} - picked
-    assert {target.name for target in find_targets(fleet)} == wanted
-
-
-def test_a_sample_of_the_leaderboard_is_a_part_of_a_larger_one(
-    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(targets, "load_catalogue", plugins(repository).__getitem__)
-    text = (repository / "benchmarks/leaderboard.toml").read_text(encoding="utf-8")
-    known = leaderboard.names()
-    found = []
-    for count in (10, 40, len(known)):
-        file = tmp_path / f"{count}.toml"
-        file.write_text(leaderboard.fleet_of(text, leaderboard.drawn(known, count)))
-        found.append({target.name for target in find_targets(read_fleet(file))})
-        assert len(found[-1]) == count
-    assert found[0] < found[1] < found[2] == {*known}
-
-
-def test_the_interval_of_a_share_is_wilsons() -> None:
-    assert leaderboard._interval(8, 10) == "49% to 94%"
-    assert leaderboard._interval(0, 10) == "0% to 28%"
-
-
-def test_the_repair_catalogue_is_a_fleet(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(targets, "load_catalogue", plugins(repository).__getitem__)
-    fleet = read_fleet(repository / "benchmarks/repair.toml")
-    assert [(arm.fixed, arm.unsafe_fixes) for arm in fleet.arms] == [
-        (False, False), (True, False), (True, True),
-    ]  # fmt: skip
-    assert len(find_targets(fleet)) == 2 * sum(one.library == "transformers" for one in MODELS)
