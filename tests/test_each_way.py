@@ -129,3 +129,32 @@ def _run(code: str, given: Any, flag: int) -> Any:
     names: dict[str, Any] = {}
     exec(code, names)
     return names["f"](given.clone(), flag)
+
+
+PARAMETER = """\
+import torch
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(3))
+
+    def forward(self, x: torch.Tensor):
+        if (self.w > 2).any():
+            self.w = torch.clamp(self.w, max=2)
+        return x * self.w
+
+
+compiled = torch.compile(Net())
+"""
+
+
+@pytest.mark.parametrize("is_parameter", [True, False])
+def test_an_attribute_that_takes_no_tensor_is_not_given_one(
+    is_parameter: bool, tmp_path: Path
+) -> None:
+    code = PARAMETER if is_parameter else PARAMETER.replace("torch.nn.Parameter", "")
+    (tmp_path / "net.py").write_text(code, encoding="utf-8")
+    changed = fix_files([tmp_path / "net.py"], Config(root=tmp_path), unsafe=True).changed
+    assert [one.path.name for one in changed] == ([] if is_parameter else ["net.py"])

@@ -194,8 +194,7 @@ _DRAWS: dict[str, Sequence[str]] = {
         "p = torch.rand(())",
         "p = torch.rand(1)",
         "p = torch.rand(1).item()",
-        "p = np.random.uniform(0, 1)",
-        "p = np.random.uniform(0, 1)",
+        *["p = np.random.uniform(0, 1)"] * 4,
         "p = np.random.rand()",
         "p = random.random()",
         "p = torch.rand([])\nq = p",
@@ -256,6 +255,7 @@ _DRAWS: dict[str, Sequence[str]] = {
     "gated_function": ["<drawn>\n<redrawn>\n<gate>\nreturn <H> * 2"],
     "uniform": [
         "np.random.uniform(0, 1)", "np.random.uniform()", "np.random.rand()", "random.random()",
+        "np.random.uniform(0, 1)", "np.random.rand()",
     ],
     "gate": [
         "if self.training and p < <rate_of>:\n    return <V>",

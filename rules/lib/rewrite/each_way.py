@@ -18,6 +18,7 @@ from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.records import record
 from tclint.semantics.site import Site
+from tclint.semantics.values import Tensor
 
 from ..facts.conditions import is_tensor_condition
 from ..facts.known import certain_tensor
@@ -57,7 +58,7 @@ def choose_each(site: Site, statement: ast.If) -> Repair | None:
     """Choose each result of a statement whose test asks a tensor; None for any other."""
     first = _given(statement.body)
     others: list[_Way] = []
-    for way in _others(statement, first) if first else ():
+    for way in _others(site, statement, first) if first else ():
         # The first that cannot be chosen ends it: each of a thousand `elif`s asks for those below.
         if way.given.keys() != first.keys() or not (way.test is None or _is_known(site, way.test)):
             return None
@@ -90,7 +91,7 @@ def _given(body: list[ast.stmt]) -> _Given:
     return found
 
 
-def _others(statement: ast.If, first: _Given) -> Iterator[_Way]:
+def _others(site: Site, statement: ast.If, first: _Given) -> Iterator[_Way]:
     """The ways where the first test is false; without `else` everything stays what it is."""
     rest = statement.orelse
     while len(rest) == 1 and isinstance(rest[0], ast.If):
@@ -102,17 +103,21 @@ def _others(statement: ast.If, first: _Given) -> Iterator[_Way]:
     elif statement.orelse:
         yield _Way(None, {})  # nothing that could be chosen
     else:
-        yield _Way(None, _unchanged(first))
+        yield _Way(None, _unchanged(site, first))
 
 
-def _unchanged(first: _Given) -> _Given:
-    """What is there where nothing is given: each target as the first way reads it."""
+def _unchanged(site: Site, first: _Given) -> _Given:
+    """What is there where nothing is given: each target as the first way reads it.
+
+    An attribute that holds a parameter takes no other tensor: torch raises where it is given one.
+    """
     found: _Given = {}
     for name, value in first.items():
         for part in ast.walk(value):
             if isinstance(part, (ast.Name, ast.Attribute)) and ast.unparse(part) == name:
                 found[name] = part
-    return found
+    kept = (site.value(part) for part in found.values() if isinstance(part, ast.Attribute))
+    return {} if any(isinstance(k, Tensor) and k.role == "parameter" for k in kept) else found
 
 
 def _is_known(site: Site, test: ast.expr) -> bool:
