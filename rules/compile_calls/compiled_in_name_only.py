@@ -14,29 +14,14 @@ from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import children, nodes
 from tclint.semantics.values import Function, Object
+from tclint.torch_facts.modules import ASKED_OF_MODULES, GIVE_THE_MODULE
 
 from ..lib.facts.own_names import follows, is_below, own_loads
 from ..lib.facts.wrapped_modules import DDP, wrapped_before
 
-_SAME_OBJECT: Final = frozenset(
-    {
-        "apply", "bfloat16", "compile", "cpu", "cuda", "double", "eval", "float", "half", "ipu",
-        "mtia", "requires_grad_", "share_memory", "to", "to_empty", "train", "type", "xpu",
-    }
-)  # fmt: skip
-"""Methods of a module that give it back."""
-_ASKING: Final = frozenset(
-    {
-        "add_module", "buffers", "children", "extra_repr", "get_buffer", "get_extra_state",
-        "get_parameter", "get_submodule", "load_state_dict", "modules", "named_buffers",
-        "named_children", "named_modules", "named_parameters", "no_sync", "parameters",
-        "register_backward_hook", "register_buffer", "register_forward_hook",
-        "register_forward_pre_hook", "register_full_backward_hook", "register_module",
-        "register_parameter", "set_extra_state", "set_submodule", "state_dict", "zero_grad",
-    }
-)  # fmt: skip
-"""Methods of a module that do not run it."""
 _UNWRAPPED: Final = ("_orig_mod", "module")
+_CALLS: Final = ("forward", "__call__", "_call_impl", "_wrapped_call_impl")
+"""Methods that the compiled object has of its own, or that lead to its call."""
 _CONTAINERS: Final = frozenset({"torch.nn.Sequential"})
 
 
@@ -164,15 +149,15 @@ def _use_of_attribute(outer: Mapping[ast.AST, ast.AST], node: ast.Attribute) -> 
     call = outer.get(method)
     if not isinstance(method, ast.Attribute) or isinstance(node.ctx, ast.Store):
         return _Use.ESCAPE
-    if not isinstance(method.ctx, ast.Load) or method.attr in (*_UNWRAPPED, "forward", "__call__"):
+    if not isinstance(method.ctx, ast.Load) or method.attr in (*_UNWRAPPED, *_CALLS):
         return _Use.ESCAPE
     if not isinstance(call, ast.Call) or call.func is not method:
         return _Use.NEUTRAL
-    if method.attr in _SAME_OBJECT:
+    if method.attr in GIVE_THE_MODULE:
         return _Use.NEUTRAL if isinstance(outer.get(call), ast.Expr) else _Use.ESCAPE
-    if method.attr in _ASKING:
+    if method.attr in ASKED_OF_MODULES:
         return _Use.NEUTRAL
-    return _Use.ESCAPE if method.attr.startswith("_") else _Use.METHOD
+    return _Use.METHOD
 
 
 def _is_above(site: Site, node: ast.Attribute, call: ast.expr) -> bool:
@@ -331,7 +316,7 @@ def _model(site: Site, load: ast.expr) -> ast.expr:
         if outer.attr in _UNWRAPPED:
             load = outer
         elif (
-            outer.attr in _SAME_OBJECT
+            outer.attr in GIVE_THE_MODULE
             and isinstance(call, ast.Call)
             and isinstance(site.parent(call), ast.Attribute)
         ):
@@ -343,11 +328,11 @@ def _model(site: Site, load: ast.expr) -> ast.expr:
 def _kind_of_call(site: Site, name: str, method: str, call: ast.Call) -> _Use:
     if method == "forward":
         return _Use.FORWARD
-    if method in _SAME_OBJECT:
+    if method in GIVE_THE_MODULE:
         return _Use.NEUTRAL if _is_kept_as(site, call, name) else _Use.ESCAPE
-    if method in _ASKING:
+    if method in ASKED_OF_MODULES:
         return _Use.NEUTRAL
-    return _Use.ESCAPE if method.startswith("_") else _Use.METHOD
+    return _Use.ESCAPE if method in _CALLS else _Use.METHOD
 
 
 def _is_kept_as(site: Site, call: ast.Call, name: str) -> bool:

@@ -124,7 +124,7 @@ class Silencer:
             return True
         if len(comment.rows) > 1:
             return False
-        around = _function_at(module, comment.row)
+        around = module.function_at(comment.row)
         return around is None or around in visited
 
 
@@ -172,13 +172,3 @@ def _place(file: SourceFile, comment: Suppression, code: str | None) -> Span:
         return comment.span
     first, last = (start.column + place for place in found.span())
     return Span(Position(start.row, first), Position(start.row, last))
-
-
-def _function_at(module: ModuleInfo, row: int) -> FunctionInfo | None:
-    """The function or method around a line."""
-    methods = (m for cls in module.classes.values() for m in cls.methods.values())
-    for function in (*module.functions.values(), *methods):
-        node = function.node
-        if node.lineno <= row <= (node.end_lineno or node.lineno):
-            return function
-    return None

@@ -113,6 +113,15 @@ class ModuleInfo:
         """True for a function, class or variable of the file's top level."""
         return name in self.functions or name in self.classes or name in self.assigned
 
+    def function_at(self, row: int) -> FunctionInfo | None:
+        """The function or method of the top level around a line."""
+        methods = (method for cls in self.classes.values() for method in cls.methods.values())
+        for function in (*self.functions.values(), *methods):
+            node = function.node
+            if node.lineno <= row <= (node.end_lineno or node.lineno):
+                return function
+        return None
+
     @property
     def declared(self) -> frozenset[str]:
         """The names that some function calls ``global`` or ``nonlocal``, and perhaps others.

@@ -35,6 +35,24 @@ NO_MODULES: Final = frozenset(
     }
 )
 """What these packages hold besides modules, as far as people inherit from it."""
+GIVE_THE_MODULE: Final = frozenset(
+    {
+        "apply", "bfloat16", "compile", "cpu", "cuda", "double", "eval", "float", "half", "ipu",
+        "mtia", "requires_grad_", "share_memory", "to", "to_empty", "train", "type", "xpu",
+    }
+)  # fmt: skip
+"""Methods of a module that give it back."""
+ASKED_OF_MODULES: Final = frozenset(
+    {
+        "add_module", "buffers", "children", "extra_repr", "get_buffer", "get_extra_state",
+        "get_parameter", "get_submodule", "load_state_dict", "modules", "named_buffers",
+        "named_children", "named_modules", "named_parameters", "no_sync", "parameters",
+        "register_backward_hook", "register_buffer", "register_forward_hook",
+        "register_forward_pre_hook", "register_full_backward_hook", "register_module",
+        "register_parameter", "set_extra_state", "set_submodule", "state_dict", "zero_grad",
+    }
+)  # fmt: skip
+"""Methods of a module that do not run it."""
 LISTS: Final = frozenset({"torch.nn.ModuleList", "torch.nn.ParameterList"})
 DICTS: Final = frozenset({"torch.nn.ModuleDict", "torch.nn.ParameterDict"})
 CONTAINERS: Final = LISTS | DICTS | {"torch.nn.Sequential"}

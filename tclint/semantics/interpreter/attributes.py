@@ -289,8 +289,8 @@ def _class_attribute(frame: Frame, info: ClassInfo, name: str) -> Value:
         return Function(method, bound)
     if name in ("__name__", "__qualname__"):
         return Static("str", info.name if name == "__name__" else info.qualname, known=True)
-    applied = _applied(frame.analysis, info) if name == "apply" else None
-    return applied or _later(frame, info, name, _class_level(frame, info, name))
+    called = applied(frame.analysis, info) if name == "apply" else None
+    return called or _later(frame, info, name, _class_level(frame, info, name))
 
 
 def _later(frame: Frame, cls: ClassInfo, name: str, made: Value) -> Value:
@@ -303,8 +303,8 @@ def _later(frame: Frame, cls: ClassInfo, name: str, made: Value) -> Value:
 _AUTOGRAD: Final = frozenset({"torch.autograd.Function", "torch.autograd.function.Function"})
 
 
-def _applied(analysis: Analysis, info: ClassInfo) -> Function | None:
-    """What ``apply`` of an autograd function calls: Dynamo traces its ``forward``."""
+def applied(analysis: Analysis, info: ClassInfo) -> Function | None:
+    """What ``apply`` of an autograd function calls: Dynamo traces its ``forward``; else None."""
     if _AUTOGRAD.isdisjoint(base for base in analysis.project.ancestry(info) if type(base) is str):
         return None
     forward = analysis.project.method(info, "forward")

@@ -16,7 +16,7 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import last_name, nodes
 from tclint.semantics.values import (
     NONE,
     STATIC,
@@ -35,7 +35,7 @@ from tclint.semantics.values import (
 )
 from tclint.torch_facts.compiling import COMPILE, COMPILED_STEPS, REORDERING, STEPPED_MODULES
 from tclint.torch_facts.dynamo_settings import FULLGRAPH, SETTINGS
-from tclint.torch_facts.modules import WRAPPERS
+from tclint.torch_facts.modules import MODULE_CLASSES, WRAPPERS
 
 
 def library_setup(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value | None:
@@ -122,7 +122,25 @@ def compile_target(frame: Frame, node: ast.Call, name: str, arguments: Arguments
         return Partial(External("torch.compile"), (), tuple(settings.keywords.items()))
     for option in options(target):
         add_root(frame, option, region_of(frame, option, settings.keywords), node)
+        _note_kept(frame, option, _kept_in(statement, node))
     return Compiled(target)
+
+
+def _kept_in(statement: ast.AST, value: ast.expr) -> ast.expr | None:
+    """Where a statement keeps a value; None where it does something else with it."""
+    match statement:
+        case (
+            ast.Assign(targets=[target], value=kept) | ast.AnnAssign(target=target, value=kept)
+        ) if kept is value:
+            return target
+    return None
+
+
+def _note_kept(frame: Frame, compiled: Value, kept_in: ast.expr | None) -> None:
+    """Remember the name of an object that is compiled: its methods may be called by it."""
+    name = last_name(kept_in) if isinstance(kept_in, ast.Name | ast.Attribute) else ""
+    if name and isinstance(compiled, Object) and compiled.cls is not None:
+        frame.analysis.seen.kept.append((frame.body.module, name, compiled.cls))
 
 
 def spread_by(frame: Frame, call: ast.Call, passed: dict[str, Value]) -> dict[str, Value]:
@@ -199,6 +217,7 @@ def compile_module(
         frame, CompileCall, node, call=node, keywords=keywords, target=owner, spread=spread
     )
     add_root(frame, owner, region_of(frame, owner, arguments.keywords), node, in_place=True)
+    _note_kept(frame, owner, node.func.value if isinstance(node.func, ast.Attribute) else None)
     return STATIC
 
 
@@ -244,6 +263,8 @@ def add_root(
     """
     analysis = frame.analysis
     place = frame.link(node.lineno)
+    if _has_no_call(frame, target):
+        return
     compiled = analysis.seen.compiles.setdefault(place, set())
     function = compiled_function(frame, target, in_place=in_place)
     if function is not None:
@@ -263,6 +284,17 @@ def add_root(
         ):
             if site in analysis.optimizers:
                 analysis.optimizers[site].compiled_step = True
+
+
+def _has_no_call(frame: Frame, target: Value) -> bool:
+    """True for an object of the project of which it is known that nothing is there to compile."""
+    if not isinstance(target, Object) or target.cls is None:
+        return False
+    project = frame.analysis.project
+    foreign = {base for base in project.ancestry(target.cls) if isinstance(base, str)}
+    if not foreign <= MODULE_CLASSES | {"object", "builtins.object"}:
+        return False
+    return all(project.method(target.cls, name) is None for name in ("__call__", "forward"))
 
 
 def _as_region_of(target: Value, region: Region) -> Region:

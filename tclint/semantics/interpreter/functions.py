@@ -142,11 +142,8 @@ def _result(frame: Frame, function: Function, arguments: Arguments, node: ast.ex
     if info in analysis.reshaping:
         forget_shapes(frame)
     analysis.changes.called(frame, info)
-    if frame.region is not None and _is_applied(analysis, function):
-        inputs = Sequence("tuple", items=arguments.positional)
-        _walk_with(frame, info, "setup_context", (inputs, result), node, chain)
-        _walk_with(frame, info, "backward", None, node, chain)
-        _emit_apply(frame, node, arguments)
+    if frame.region is not None:
+        walk_gradient(frame, function, arguments, node, result, chain)
     if info.decorators and frame.region is not None:
         walk_wrappers(frame, function, arguments, chain, result)
     return result
@@ -250,7 +247,24 @@ def _is_applied(analysis: Analysis, function: Function) -> bool:
     return function.bound == AUTOGRAD_CONTEXT
 
 
-def _emit_apply(frame: Frame, node: ast.expr, arguments: Arguments) -> None:
+def walk_gradient(
+    frame: Frame,
+    function: Function,
+    arguments: Arguments,
+    node: ast.AST,
+    result: Value,
+    chain: tuple[ChainLink, ...] = (),
+) -> None:
+    """Walk what Dynamo traces with the ``forward`` of an autograd function."""
+    if not _is_applied(frame.analysis, function):
+        return
+    inputs = Sequence("tuple", items=arguments.positional)
+    _walk_with(frame, function.info, "setup_context", (inputs, result), node, chain)
+    _walk_with(frame, function.info, "backward", None, node, chain)
+    _emit_apply(frame, node, arguments)
+
+
+def _emit_apply(frame: Frame, node: ast.AST, arguments: Arguments) -> None:
     if isinstance(node, ast.Call):
         name, given = "torch.autograd.Function.apply", arguments.positional
         frame.analysis.emit(frame, Call, node, function=name, call=node, arguments=given)
@@ -261,7 +275,7 @@ def _walk_with(
     forward: FunctionInfo,
     name: str,
     given: tuple[Value, ...] | None,
-    node: ast.expr,
+    node: ast.AST,
     chain: tuple[ChainLink, ...],
 ) -> None:
     """Walk what Dynamo traces with an autograd function's ``forward``, by default for gradients."""
@@ -286,7 +300,7 @@ def root_env(analysis: Analysis, root: Root) -> Env:
     seen = analysis.observed.get(info, {})
     env: Env = {}
     arguments = analysis.parameters(info.node)
-    is_method = info.cls is not None and "staticmethod" not in info.decorators
+    is_method = info.cls is not None and is_passed(root.function)
     for place, (argument, default) in enumerate(arguments):
         if place == 0 and is_method:
             env[argument.arg] = root.function.bound or UNKNOWN

@@ -23,9 +23,15 @@ from tclint.semantics.interpreter.analysis import Analysis, Deferred, Root
 from tclint.semantics.interpreter.arguments import Arguments, bind
 from tclint.semantics.interpreter.decorated import start_decorated
 from tclint.semantics.interpreter.frame import Env, Frame
-from tclint.semantics.interpreter.functions import attributes_of, root_env, walk_wrappers
+from tclint.semantics.interpreter.functions import (
+    attributes_of,
+    root_env,
+    walk_gradient,
+    walk_wrappers,
+)
 from tclint.semantics.interpreter.hooked import after_forward, before_forward, hooks_of
 from tclint.semantics.interpreter.memory import CALLS, NESTING, first_statement, walk, walk_once
+from tclint.semantics.interpreter.method_roots import methods_of_compiled, methods_of_torch
 from tclint.semantics.interpreter.not_traced import not_traced
 from tclint.semantics.lattice import options
 from tclint.semantics.places import report_places
@@ -142,6 +148,9 @@ def _roots(analysis: Analysis, modules: list[ModuleInfo], config: Config) -> Ite
         yield from _configured(analysis, modules, config.compiled)
     if config.scope in ("modules", "all"):
         yield from _module_roots(analysis, modules)
+        classes = (cls for module in modules for cls in _every_class(analysis, module))
+        yield from methods_of_torch(analysis, modules, classes)
+        yield from methods_of_compiled(analysis)
     if config.scope == "all":
         yield from _all_functions(analysis, modules)
 
@@ -204,6 +213,7 @@ def _walk_region(analysis: Analysis, root: Root) -> None:
     given = before_forward(top, hooks, owner, passed)
     env = env if given is passed else bind(analysis, function, given)
     result = walk_once(analysis, info, env, region)
+    walk_gradient(top, function, passed, info.node, result)
     walk_wrappers(top, function, passed, (), result)
     after_forward(top, hooks, owner, given, result)
 
@@ -314,6 +324,11 @@ def _classes(analysis: Analysis, module: ModuleInfo) -> list[ClassInfo]:
     return [cls for name, cls in module.classes.items() if names is None or name in names]
 
 
+def _every_class(analysis: Analysis, module: ModuleInfo) -> list[ClassInfo]:
+    """The same, with those that walks found in functions."""
+    return [*_classes(analysis, module), *analysis.classes_in_functions(module)]
+
+
 def _functions(analysis: Analysis, module: ModuleInfo) -> Iterator[FunctionInfo]:
     names = analysis.only.get(module.file.path)
     for name, function in module.functions.items():
@@ -364,7 +379,7 @@ def _module_roots(analysis: Analysis, modules: list[ModuleInfo]) -> Iterator[Roo
     classes = [
         cls
         for module in modules
-        for cls in (*_classes(analysis, module), *analysis.classes_in_functions(module))
+        for cls in _every_class(analysis, module)
         if _is_callable_module(analysis, cls)
     ]
     for cls in _outermost_first(modules, classes):

@@ -1,0 +1,118 @@
+"""Methods besides a module's ``forward`` that count as compiled though nothing compiles them.
+
+The ``forward`` of an autograd function, with which Dynamo traces its ``backward``; the ``step`` of
+an optimizer; and what is called on a compiled object and is not its call. That one runs eagerly
+(torch 2.13): whoever compiles the object means it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from tclint import torch_facts
+from tclint.regexes import regex
+from tclint.semantics.interpreter.analysis import Analysis, Root
+from tclint.semantics.interpreter.attributes import applied
+from tclint.semantics.interpreter.not_traced import not_traced
+from tclint.semantics.project import Project
+from tclint.semantics.site import Region
+from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
+from tclint.semantics.syntax import nodes
+from tclint.semantics.values import Function, Object
+from tclint.torch_facts.modules import ASKED_OF_MODULES, GIVE_THE_MODULE
+
+_APPLY: Final = regex(r"\.apply\b")
+_LAST_NAME: Final = regex(r"\w+$")
+_LONGEST: Final = 100
+_GRADIENT: Final = ("forward", "setup_context", "backward")
+_NOT_MEANT: Final = ASKED_OF_MODULES | GIVE_THE_MODULE | {"forward"}
+
+
+def methods_of_torch(
+    analysis: Analysis, modules: Sequence[ModuleInfo], classes: Iterable[ClassInfo]
+) -> Iterator[Root]:
+    """The ``forward`` of autograd functions and the ``step`` of optimizers that nothing reached."""
+    appliers: dict[str, list[FunctionInfo | None]] | None = None
+    for cls in classes:
+        function = _step(analysis, cls)
+        if function is None and _has_more(analysis, cls):
+            function = applied(analysis, cls)
+            if function is not None and appliers is None:
+                appliers = _appliers(modules)
+            if function is not None and _are_kept_out(analysis, (appliers or {}).get(cls.name, [])):
+                continue
+        if function is not None:
+            yield Root(function, Region(f"{cls.qualname}.{function.info.name}"))
+
+
+def _has_more(analysis: Analysis, cls: ClassInfo) -> bool:
+    """Whether a class has a method of autograd functions that was not walked."""
+    own = [cls.methods[name] for name in _GRADIENT if name in cls.methods]
+    return not analysis.visited.issuperset(own)
+
+
+def _step(analysis: Analysis, cls: ClassInfo) -> Function | None:
+    """The ``step`` of an optimizer that was not walked."""
+    step = cls.methods.get("step")
+    if step is None or step in analysis.visited or not _is_optimizer(analysis.project, cls):
+        return None
+    return Function(step, Object(cls.qualname, cls, is_optimizer=True))
+
+
+def _appliers(modules: Iterable[ModuleInfo]) -> dict[str, list[FunctionInfo | None]]:
+    """The functions that say ``Name.apply``, by the name; None stands for a file's top level."""
+    found: dict[str, list[FunctionInfo | None]] = {}
+    for module in modules:
+        file = module.file
+        for match in _APPLY.finditer(file.text):
+            row = file.row(match.start())
+            name = _LAST_NAME.search(file.text, max(0, match.start() - _LONGEST), match.start())
+            if name is not None:
+                found.setdefault(name[0], []).append(module.function_at(row))
+    return found
+
+
+def _are_kept_out(analysis: Analysis, appliers: Sequence[FunctionInfo | None]) -> bool:
+    """Whether Dynamo traces none of the functions that apply an autograd function."""
+    kept_out = [one is not None and bool(not_traced(analysis, one)) for one in appliers]
+    return bool(kept_out) and all(kept_out)
+
+
+def _is_optimizer(project: Project, cls: ClassInfo) -> bool:
+    names = {torch_facts.canonical(base) for base in project.ancestry(cls) if type(base) is str}
+    return "torch.optim.Optimizer" in names or not names.isdisjoint(torch_facts.optimizers())
+
+
+def methods_of_compiled(analysis: Analysis) -> Iterator[Root]:
+    """What the files call of the objects that they compile, besides the object itself."""
+    for module, name, cls in analysis.seen.kept:
+        for called in _called_on(name, module.file.text):
+            method = analysis.project.method(cls, called)
+            if method is None or method in analysis.visited or method.module.installed:
+                continue
+            if called not in _NOT_MEANT and not _calls_itself(method):
+                owner = Object(cls.qualname, cls, is_module=analysis.project.is_module_class(cls))
+                yield Root(Function(method, owner), Region(method.qualname))
+
+
+def _called_on(name: str, text: str) -> Iterator[str]:
+    """The methods that a text calls on what has a name: ``name.method(...)``."""
+    found = re.finditer(rf"\b{re.escape(name)}\.([A-Za-z]\w*|_[a-z]\w*)\(", text)
+    yield from dict.fromkeys(match[1] for match in found)
+
+
+def _calls_itself(method: FunctionInfo) -> bool:
+    """Whether a method calls its object: then the call is what is meant to be compiled."""
+    first = method.node.args.args[0].arg if method.node.args.args else None
+    for node in nodes(method.node):
+        match node:
+            case ast.Call(func=ast.Name(id=name)) if name == first:
+                return True
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="forward" | "__call__")
+            ) if name == first:
+                return True
+    return False

@@ -1,0 +1,310 @@
+"""Methods that count as compiled though nothing compiles them: each program is held to Dynamo."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tclint.config import Config
+from tclint.lint.engine import check_files
+from tclint.report.looked import looked_line
+from tests.dynamo import breaks
+from tests.test_names_and_training import found
+
+FUNCTION = """\
+import torch
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        {forward}
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        {backward}
+        return grad * 2
+"""
+SET_UP = """\
+import torch
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x * 2
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        (x,) = inputs
+        {context}
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.scale
+"""
+APPLIED = "\n\ndef f(x):\n    return Double.apply(x)\n"
+OPTIMIZER = """\
+import torch
+
+
+class Descent(torch.optim.Optimizer):
+    def __init__(self, params, lr=0.1):
+        super().__init__(params, {{"lr": lr}})
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                {step}
+                self.update(p, group["lr"])
+
+    def update(self, p, lr):
+        {update}
+        p.sub_(p.grad * lr)
+"""
+STEPPED = """
+
+p = torch.ones(3, requires_grad=True)
+p.grad = torch.ones(3)
+f = Descent([p]).step
+"""
+
+
+def functions() -> dict[str, tuple[str, str, list[str]]]:
+    """Autograd functions and optimizers, what calls them, and what is found of each."""
+    function, optimizer = FUNCTION.format, OPTIMIZER.format
+    return {
+        "forward reads": (
+            function(forward="x = x * x.sum().item()", backward="pass"), APPLIED, ["TCL101"]
+        ),
+        "forward branches": (
+            function(forward="x = x if x.sum() > 0 else -x", backward="pass"), APPLIED, ["TCL160"]
+        ),
+        "forward is plain": (
+            function(forward="x = x * x.shape[0]", backward="pass"), APPLIED, []
+        ),
+        "backward reads": (
+            function(forward="pass", backward="grad = grad * x.max().item()"), APPLIED, ["TCL101"]
+        ),
+        "backward prints": (
+            function(forward="pass", backward="print('back')"), APPLIED, ["TCL120"]
+        ),
+        "backward asks what is needed": (
+            function(forward="pass", backward="grad = grad if ctx.needs_input_grad[0] else grad"),
+            APPLIED, [],
+        ),
+        "the context is set up by a read": (
+            SET_UP.format(context="ctx.scale = x.sum().item()"), APPLIED, ["TCL101"]
+        ),
+        "the context is set up by a number": (
+            SET_UP.format(context="ctx.scale = x.shape[0]"), APPLIED, []
+        ),
+        "step reads": (
+            optimizer(step="p.mul_(1 / (p.grad.norm().item() + 1))", update="pass"),
+            STEPPED, ["TCL101"],
+        ),
+        "step branches": (
+            optimizer(step="p.grad.mul_(0.5) if p.grad.norm() > 1 else None", update="pass"),
+            STEPPED, ["TCL160"],
+        ),
+        "step has no break": (
+            optimizer(step="p.mul_(0.9)", update="lr = lr * 2"), STEPPED, []
+        ),
+        "what step calls reads": (
+            optimizer(step="pass", update="lr = lr * p.grad.max().item()"), STEPPED, ["TCL101"]
+        ),
+        "what step calls clips": (
+            optimizer(step="pass", update="p.grad.clamp_(-1, 1)"), STEPPED, []
+        ),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "call", "expected"), functions().values(), ids=functions())
+def test_what_torch_calls_counts_as_compiled(
+    text: str, call: str, expected: list[str], tmp_path: Path
+) -> None:
+    assert [code for code, _ in found(text, tmp_path, "TCL1")] == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "call", "expected"), functions().values(), ids=functions())
+def test_dynamo_agrees(text: str, call: str, expected: list[str]) -> None:
+    torch = pytest.importorskip("torch")
+    given = () if call is STEPPED else (torch.ones(3, requires_grad=True) * 1,)
+    assert breaks(text + call, *given) == bool(expected)
+
+
+KEPT_OUT = """
+
+@torch.compiler.disable
+def double(x):
+    return Double.apply(x)
+"""
+
+
+def test_a_function_that_only_eager_code_applies_is_none(tmp_path: Path) -> None:
+    text = FUNCTION.format(forward="x = x * x.sum().item()", backward="pass")
+    assert found(text + KEPT_OUT, tmp_path, "TCL1") == []
+    both = text + KEPT_OUT + "\n\ndef plain(x):\n    return Double.apply(x)\n"
+    assert [code for code, _ in found(both, tmp_path, "TCL1")] == ["TCL101"]
+    alias = text + KEPT_OUT + "\n\nplain = Double.apply\n"
+    assert [code for code, _ in found(alias, tmp_path, "TCL1")] == ["TCL101"]
+
+
+def test_a_step_that_is_disabled_is_none(tmp_path: Path) -> None:
+    text = OPTIMIZER.format(step="print(p.sum().item())", update="pass")
+    text = text.replace("@torch.no_grad()", "@torch.compiler.disable")
+    assert found(text, tmp_path, "TCL1") == []
+
+
+def test_a_scheduler_is_no_optimizer(tmp_path: Path) -> None:
+    text = "import torch\n\n\nclass Rates(torch.optim.lr_scheduler.LRScheduler):\n"
+    text += "    def step(self, x: torch.Tensor):\n        return x.sum().item()\n"
+    assert found(text, tmp_path, "TCL1") == []
+
+
+def test_an_optimizer_below_one_of_torch_and_below_one_of_the_project_count(
+    tmp_path: Path,
+) -> None:
+    text = OPTIMIZER.format(step="pass", update="pass")
+    text = text.replace("torch.optim.Optimizer", "torch.optim.SGD")
+    text += "\n\nclass Further(Descent):\n    def step(self, closure=None):\n"
+    text += "        for p in self.param_groups[0]['params']:\n            print(p.grad)\n"
+    assert [code for code, _ in found(text, tmp_path, "TCL1")] == ["TCL120"]
+
+
+def test_nothing_of_it_counts_where_only_what_is_compiled_does(tmp_path: Path) -> None:
+    text = FUNCTION.format(forward="x = x * x.sum().item()", backward="pass")
+    (tmp_path / "m.py").write_text(text, encoding="utf-8")
+    run = check_files([tmp_path / "m.py"], Config(tmp_path, scope="compiled"))
+    assert [result.diagnostic.code for result in run.results] == []
+
+
+WORLD = """\
+import torch
+from torch import nn
+
+
+class World(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def _train(self, x):
+        x = self.layer(x)
+        return x * x.sum().item()
+
+    def sample(self, x):
+        return self._train(x) if x.shape[0] > 1 else x
+
+    def unasked(self, x):
+        return x * x.min().item()
+
+    def state_dict(self):
+        return {"x": self.layer.weight.sum().item()}
+
+"""
+FORWARD = """
+    def forward(self, x):
+        return self.layer(x)
+
+    def generate(self, x: torch.Tensor):
+        for _ in range(3):
+            x = self(x)
+            x = x / x.max().item()
+        return x
+
+"""
+USES = {
+    "an attribute": """
+class Agent:
+    def __init__(self):
+        self._world = World()
+        self._world = torch.compile(self._world, backend="eager")
+
+    def act(self, x):
+        return self._world._train(x)
+""",
+    "compiled in place": """
+class Agent:
+    def __init__(self):
+        self._world = World()
+        self._world.compile(backend="eager")
+
+    def act(self, x):
+        return self._world._train(x)
+""",
+    "a variable": """
+world = torch.compile(World(), backend="eager")
+
+
+def act(x):
+    return world._train(x)
+""",
+    "a variable with a type": """
+world: World = torch.compile(World(), backend="eager")
+
+
+def act(x):
+    return world.sample(x)
+""",
+}
+
+
+@pytest.mark.parametrize("uses", USES.values(), ids=USES)
+def test_what_is_called_on_a_compiled_object_counts(uses: str, tmp_path: Path) -> None:
+    assert found(WORLD + uses, tmp_path, "TCL1") == [("TCL101", 12)]
+
+
+def test_a_method_that_calls_its_object_and_one_of_every_module_do_not(tmp_path: Path) -> None:
+    uses = "world = torch.compile(World())\nworld.generate(x)\nworld.state_dict()\n"
+    assert found(WORLD + FORWARD + uses, tmp_path, "TCL1") == []
+
+
+def test_a_class_without_forward_is_not_taken_for_one_of_other_files(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text(WORLD + USES["an attribute"], encoding="utf-8")
+    told = looked_line(check_files([tmp_path / "m.py"], Config(tmp_path)))
+    assert "is not in these files" not in told
+    assert "1 function as if compiled" in told
+    (tmp_path / "m.py").write_text(
+        WORLD.replace("nn.Module)", "Base)") + USES["an attribute"], encoding="utf-8"
+    )
+    told = looked_line(check_files([tmp_path / "m.py"], Config(tmp_path)))
+    assert "takes what is not in these files" in told
+
+
+def test_a_private_method_is_compiled_in_name_only(tmp_path: Path) -> None:
+    assert [code for code, _ in found(WORLD + USES["an attribute"], tmp_path, "TCL4")] == ["TCL416"]
+    local = "def act(x):\n    world = torch.compile(World())\n    return world._train(x)\n"
+    assert [code for code, _ in found(WORLD + local, tmp_path, "TCL4")] == ["TCL416"]
+    own = local.replace("_train(x)", "_call_impl(x)")
+    assert found(WORLD + own, tmp_path, "TCL4") == []
+
+
+@pytest.mark.slow
+def test_dynamo_compiles_no_method_of_a_compiled_object_but_its_call() -> None:
+    torch = pytest.importorskip("torch")
+    compiled: list[object] = []
+
+    def backend(graph: object, _: object) -> object:
+        compiled.append(graph)
+        return graph.forward  # type: ignore[attr-defined]
+
+    names: dict[str, object] = {}
+    exec(textwrap.dedent(WORLD + FORWARD), names)
+    world = torch.compile(names["World"](), backend=backend)  # type: ignore[operator]
+    x = torch.ones(2, 3)
+    for method in (world._train, world.sample, world.unasked, world.generate):
+        method(x)
+        assert compiled == []
+    world._call_impl(x)
+    assert len(compiled) == 1
+    torch._dynamo.reset()
