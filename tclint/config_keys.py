@@ -139,8 +139,10 @@ KEYS: Final = (
         "is the lower bound in the project's requirements, else the oldest release in a lock file, "
         "else what the README names, else `target-torch` where that is known, else 2.1."),
     Key("scope", "scope", "string", "modules", "Which functions count as compiled: those that a "
-        "`torch.compile` call in the project reaches (`compiled`), those and the `forward` of "
-        "every module (`modules`), or every function (`all`). What a framework compiles "
+        "`torch.compile` call in the project reaches (`compiled`), those and what is written to be "
+        "compiled (`modules`): the `forward` of every module and autograd function, the `step` of "
+        "every optimizer, and methods called on a compiled object; or every function (`all`). "
+        "What a framework compiles "
         "counts as compiled, too: the steps of a Lightning module, and the models of a `Trainer` "
         "of transformers (`torch_compile=True`) or an `Accelerator` (`dynamo_backend`).",
         choices=SCOPES),

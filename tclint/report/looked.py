@@ -106,8 +106,13 @@ def _unseen(looked: Looked) -> str:
 
 
 def _advice(looked: Looked) -> str:
-    others = "" if looked.assumed and not _are_modules(looked) else ", or use `--scope all`"
+    others = ", or use `--scope all`" if all(map(_is_of_torch, looked.assumed)) else ""
     return f"Nothing here is compiled; if other code compiles it, name it in `compiled`{others}."
+
+
+def _is_of_torch(link: ChainLink) -> bool:
+    """True for what torch calls: other functions are assumed where all are."""
+    return link.function.endswith(("forward", ".step"))
 
 
 def _are_modules(looked: Looked) -> bool:

@@ -154,9 +154,16 @@ class _Looking:
             return ""
         if walk.region is not None and walk.region.explicit:
             return "the configuration names it in `compiled`"
-        if walk.start is not None and walk.start.name == "forward":
-            return "the `forward` of a module counts as compiled"
-        return 'with `scope = "all"` every function counts as compiled'
+        cls = walk.start.cls if walk.start is not None else None
+        if walk.start is not None and cls is not None and walk.start.name == "forward":
+            is_module = self.analysis.project.is_module_class(cls)
+            of = "a module" if is_module else "an autograd function"
+            return f"the `forward` of {of} counts as compiled"
+        if walk.start is not None and walk.start.name == "step":
+            return "the `step` of an optimizer counts as compiled"
+        if self.config.scope == "all":
+            return 'with `scope = "all"` every function counts as compiled'
+        return "it is called on an object that is compiled, and counts as compiled"
 
     def why_not(self, row: Row, function: Function) -> Iterator[str]:
         """Why a function is in no region."""
