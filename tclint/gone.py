@@ -20,6 +20,12 @@ KEYS: Final[Mapping[str, str]] = {
     "per-file-places": "`leave-out` takes patterns, too",
     "preset": "`leave-out` names the kinds of code to leave out, such as `tests`",
 }
+VALUES: Final[Mapping[str, str]] = {
+    "grouped": "`concise` starts each line with the file",
+    "json-lines": "`json` holds the same objects",
+    "rdjson": "reviewdog reads `sarif`",
+}
+"""Values of options."""
 CODES: Final[Mapping[str, str]] = {}
 """Codes of rules."""
 

@@ -37,6 +37,7 @@ def project(tmp_path: Path) -> Path:
         (["check", "--diff"], "`tclint fix --diff` prints what the fixes would change"),
         (["fix", "--extend-select", "TCL1"], "enables a rule in addition"),
         (["fix", "--preset", "library"], "`--leave-out tests,benchmarks` leaves such findings out"),
+        (["check", "--output-format=rdjson"], "(reviewdog reads `sarif`)"),
         (["check", "--min-worth", "hint"], "`--weak` also reports weak findings"),
         (["check", "--config", "min-confidence = 'low'"], "it was removed: `weak = true` also"),
         (["."], "Write `tclint check .`."),

@@ -49,8 +49,6 @@ def test_findings_name_the_cell_and_the_line_in_it(project: Path) -> None:
     assert done.stdout.startswith("notes.ipynb:cell 3:3:9: TCL120 [*] ")
     assert "3 |         print(x)\n" in done.stdout
     assert "tclint-cell" not in done.stdout
-    grouped = tclint("check", "--output-format=grouped", cwd=project).stdout
-    assert "\n  cell 3:3:9 TCL120 [*] " in grouped
 
 
 def test_json_tells_the_cell(project: Path) -> None:
@@ -58,7 +56,7 @@ def test_json_tells_the_cell(project: Path) -> None:
     assert (found["cell"], found["location"]) == (3, {"row": 3, "column": 9})
 
 
-@pytest.mark.parametrize("output_format", ["github", "gitlab", "junit", "rdjson", "sarif"])
+@pytest.mark.parametrize("output_format", ["github", "gitlab", "junit", "sarif"])
 def test_formats_that_know_only_lines_tell_the_cell_in_words(
     project: Path, output_format: str
 ) -> None:

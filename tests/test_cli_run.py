@@ -261,7 +261,7 @@ def test_a_terminal_gets_links_and_colours_and_its_width(project: Path) -> None:
     [
         ("tclint ch", ["check"]),
         ("tclint check --output-f", ["--output-format", "--output-file"]),
-        ("tclint check --output-format g", ["grouped", "github", "gitlab"]),
+        ("tclint check --output-format g", ["github", "gitlab"]),
     ],
 )
 def test_the_shell_completes_commands_options_and_values(

@@ -9,12 +9,10 @@ from xml.etree import ElementTree as ET
 
 import pytest  # noqa: TC002
 
-from tclint.diagnostics import Applicability, Change, Confidence, Decline, Edit, Effect, Fix, Remedy
+from tclint.diagnostics import Confidence, Decline, Effect, Remedy
 from tclint.lint.engine import Run
 from tclint.report.formats import OutputFormat, render
-from tclint.report.rdjson import merged
 from tclint.source.errors import FileError
-from tclint.source.file import SourceFile
 from tests.report_samples import (
     DROP_ITEM,
     WHY,
@@ -93,12 +91,6 @@ def test_a_fix_that_meets_an_obstacle_is_a_decline(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("tclint.fix.edits.edits_for", lambda *_: Decline("a comment is in the way"))
     [found] = load(OutputFormat.JSON, run_of(item(ROOT)))
     assert (found["fix"], found["declined"]) == (None, "a comment is in the way")
-
-
-def test_json_lines_are_the_same_objects() -> None:
-    run = run_of(unfixed(ROOT), unfixed(ROOT, code="TCL2"))
-    shown = render(OutputFormat.JSON_LINES, run, view_of(ROOT))
-    assert [json.loads(line) for line in shown.splitlines()] == load(OutputFormat.JSON, run)
 
 
 def test_sarif_names_rules_places_fixes_and_the_way_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,36 +225,3 @@ def test_junit_leaves_out_characters_that_xml_cannot_hold() -> None:
     failure = root.find("testsuite/testcase/failure")
     assert failure is not None
     assert failure.get("message") == "a␀␛<&"
-
-
-def test_rdjson_counts_bytes_from_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    offer_edits(monkeypatch, Edit(span(1, 3, 1, 9), "x"))
-    result = item(ROOT, source="é = x.item()\n", span=span(1, 5, 1, 13))
-    report = load(OutputFormat.RDJSON, run_of(result))
-    assert report["source"]["name"] == "tclint"
-    assert report["diagnostics"] == [
-        {
-            "message": PLAIN.replace("Keep the tensor", "Keep the tensor (`tclint fix`)"),
-            "location": {
-                "path": "model.py",
-                "range": {"start": {"line": 1, "column": 6}, "end": {"line": 1, "column": 14}},
-            },
-            "severity": "ERROR",
-            "code": {"value": "TCL101", "url": "https://example.org/TCL101"},
-            "suggestions": [
-                {
-                    "range": {"start": {"line": 1, "column": 4}, "end": {"line": 1, "column": 10}},
-                    "text": "x",
-                }
-            ],
-        }
-    ]
-
-
-def test_edits_that_belong_together_become_one_suggestion() -> None:
-    file = SourceFile.from_text(Path("a.py"), "a = 1\nb = 2\n")
-    edits = (Edit(span(2, 5, 2, 6), "B"), Edit(span(1, 5, 1, 6), "A"))
-    assert merged(file, Fix("", Applicability.SAFE, Change.SAME_BITS, edits)) == (
-        span(1, 5, 2, 6),
-        "A\nb = B",
-    )

@@ -77,20 +77,6 @@ def test_sarif_is_what_microsoft_s_tool_wants(project: Path, tmp_path: Path) -> 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_rdjson_is_what_reviewdog_specifies(project: Path) -> None:
-    found = json.loads(report(project, "rdjson"))
-    jsonschema.validate(found, schema("rdjson.json"))
-    text = (project / "100% größe.py").read_bytes().split(b"\n")
-    [printed] = [
-        one["location"]["range"]
-        for one in found["diagnostics"]
-        if one["code"]["value"] == "TCL120" and one["location"]["path"].endswith(".py")
-    ]
-    start, end = printed["start"], printed["end"]
-    line = text[start["line"] - 1]
-    assert line[start["column"] - 1 : end["column"] - 1].decode() == 'print("é", x.sum())'
-
-
 def test_gitlab_gets_what_it_documents(project: Path) -> None:
     issues = json.loads(report(project, "gitlab"))
     jsonschema.validate(issues, schema("gitlab-code-quality.json"))
@@ -100,11 +86,6 @@ def test_gitlab_gets_what_it_documents(project: Path) -> None:
 
 def test_junit_is_what_jenkins_takes(project: Path) -> None:
     xmlschema.XMLSchema(SCHEMAS / "junit-10.xsd").validate(report(project, "junit"))
-
-
-def test_json_lines_and_json_hold_the_same(project: Path) -> None:
-    lines = [json.loads(line) for line in report(project, "json-lines").splitlines()]
-    assert lines == json.loads(report(project, "json"))
 
 
 def test_github_commands_are_one_line_each(project: Path) -> None:

@@ -129,23 +129,6 @@ def test_concise_is_one_line_a_finding() -> None:
     )
 
 
-def test_grouped_aligns_places_below_the_name_of_the_file() -> None:
-    far = unfixed(ROOT, span=span(112, 3, 112, 9), message="another")
-    run = run_of(item(ROOT), far, unfixed(ROOT / "ops"))
-    assert (
-        render(OutputFormat.GROUPED, run, view_of(ROOT))
-        == """\
-model.py:
-    7:17 TCL101 [*] `.item()` breaks the graph
-  112:3  TCL101 another
-
-ops/model.py:
-  7:17 TCL101 `.item()` breaks the graph
-
-"""
-    )
-
-
 def test_links_go_to_the_rules_page_and_are_only_for_terminals() -> None:
     shown = render(OutputFormat.CONCISE, run_of(unfixed(ROOT)), view_of(ROOT, links=True))
     link = "\x1b]8;;https://example.org/TCL101\x1b\\TCL101\x1b]8;;\x1b\\"
@@ -295,7 +278,7 @@ def test_a_place_behind_the_end_of_the_file_shows_no_source() -> None:
 
 def test_names_and_messages_cannot_move_the_cursor() -> None:
     odd = item(ROOT / "a\x1b[2Jb", message="`\x1b]0;t\x07` breaks", fix_message="Drop `\r`")
-    for kind in (OutputFormat.FULL, OutputFormat.CONCISE, OutputFormat.GROUPED):
+    for kind in (OutputFormat.FULL, OutputFormat.CONCISE):
         report = render(kind, run_of(odd), view_of(ROOT))
         assert report.replace("\n", "").isprintable()
         assert "a␛[2Jb/model.py" in report

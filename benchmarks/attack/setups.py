@@ -40,8 +40,7 @@ FIX = ("fix",)
 GIT = (CHANGED, SINCE, REVIEW, CHECK, FIX)
 ALL = (CHECK, CHANGED, REVIEW, DIFF, FIX)
 FORMATS = (
-    "full", "concise", "grouped", "json", "json-lines", "sarif", "github", "gitlab", "junit",
-    "rdjson", "html",
+    "full", "concise", "json", "sarif", "github", "gitlab", "junit", "html",
 )  # fmt: skip
 PRINTED = (
     *(("check", "--no-cache", "--output-format", name) for name in FORMATS),

@@ -14,7 +14,7 @@ from tclint.cli.options import Grouped
 from tclint.cli.terminal import fail, prepare_streams
 from tclint.errors import UserError
 from tclint.files import exists
-from tclint.gone import OPTIONS
+from tclint.gone import OPTIONS, VALUES
 from tclint.printable import printable
 
 COMMANDS = {
@@ -129,7 +129,8 @@ def _readable_errors() -> Iterator[None]:
         yield
     except _UsageError as error:
         error.message = printable(error.message)
-        instead = _OPTIONS_NOT_HERE.get(getattr(error, "option_name", ""))
+        value = error.message.partition("' is not one of ")[0].removeprefix("'")
+        instead = VALUES.get(value) or _OPTIONS_NOT_HERE.get(getattr(error, "option_name", ""))
         if instead is not None:
             error.message, error.possibilities = f"{error.message} ({instead})", None
         raise

@@ -18,20 +18,17 @@ class OutputFormat(str, Enum):
 
     FULL = "full"
     CONCISE = "concise"
-    GROUPED = "grouped"
     JSON = "json"
-    JSON_LINES = "json-lines"
     SARIF = "sarif"
     GITHUB = "github"
     GITLAB = "gitlab"
     JUNIT = "junit"
-    RDJSON = "rdjson"
     HTML = "html"
 
     @property
     def for_people(self) -> bool:
         """Whether a summary line belongs below it."""
-        return self in {OutputFormat.FULL, OutputFormat.CONCISE, OutputFormat.GROUPED}
+        return self in {OutputFormat.FULL, OutputFormat.CONCISE}
 
     @property
     def tells_all(self) -> bool:
@@ -41,7 +38,6 @@ class OutputFormat(str, Enum):
 
 _MODULES = {
     OutputFormat.JSON: "as_json",
-    OutputFormat.JSON_LINES: "json_lines",
     OutputFormat.HTML: "as_html",
 }
 
