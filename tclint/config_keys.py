@@ -9,8 +9,8 @@ from typing import Any, Final
 from tclint.config_places import WORDS
 from tclint.config_verify import TARGET_PATTERN, VERIFY_KEYS, VerifyTarget, verify_target
 from tclint.errors import UserError
+from tclint.gone import CODES, gone
 from tclint.gone import KEYS as GONE_KEYS
-from tclint.gone import gone
 from tclint.records import record
 from tclint.regexes import regex
 from tclint.source.patterns import is_valid
@@ -243,6 +243,8 @@ def nearest_code(code: str, known: Iterable[str]) -> str:
 
     Codes with other numbers look alike and mean something else.
     """
+    if code in CODES:
+        return gone(code, CODES)
     number = code.lstrip(string.ascii_letters)
     meant = [each for each in known if number and each.lstrip(string.ascii_letters) == number]
     return f"; did you mean {meant[0]!r}?" if meant else "; `tclint rule` lists all"

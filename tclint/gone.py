@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+COMMANDS: Final[Mapping[str, str]] = {
+    "fleet bisect": "`git bisect run tclint verify TARGET` finds the commit",
+    "fleet export": "the store is an SQLite file, which pandas and DuckDB read",
+}
 OPTIONS: Final[Mapping[str, str]] = {
+    "--statistics": "the report of `--output-format json` names the rule and status of each fix",
+    "--tcp": "editors start `tclint server` and talk to its standard streams",
     "--changed": "`--diff-only HEAD` reports only findings on uncommitted lines",
     "--diff": "`tclint fix --diff` prints what the fixes would change",
     "--extend-select": "`--config 'extend-select = [\"CODE\"]'` enables a rule in addition",
@@ -26,6 +32,10 @@ VALUES: Final[Mapping[str, str]] = {
     "rdjson": "reviewdog reads `sarif`",
 }
 """Values of options."""
+SETTINGS: Final[Mapping[str, str]] = {
+    "inlayHints": "hovering over a name tells what it holds",
+}
+"""What editors could set."""
 CODES: Final[Mapping[str, str]] = {}
 """Codes of rules."""
 

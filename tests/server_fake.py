@@ -27,7 +27,6 @@ from tclint.semantics.explain import Explained
 from tclint.server.analyze import View, analyze
 from tclint.server.document import Analysis, Document
 from tclint.server.engine import Engine, Texts
-from tclint.server.hints import Hint
 from tclint.server.lens import Target
 from tclint.server.settings import Settings
 from tclint.source.errors import FileError
@@ -85,11 +84,6 @@ class FakeEngine(Engine):
         self, path: Path, paths: Sequence[Path], config: Config, texts: Texts, at: tuple[int, int]
     ) -> Sequence[Explained]:
         return ()
-
-    def hints(
-        self, path: Path, paths: Sequence[Path], config: Config, texts: Texts
-    ) -> Sequence[Hint]:
-        return [Hint(Position(1, 2), "tensor")]
 
     def targets(self, path: Path, config: Config, texts: Texts) -> Sequence[Target]:
         return ()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tclint import gone
 from tclint.config import (
     NEWEST_TORCH,
     Config,
@@ -24,6 +25,7 @@ from tclint.config import (
     read_config,
     with_overrides,
 )
+from tclint.lint.engine import check_files
 
 KNOWN = {"TCL101", "TCL102", "TCL205"}
 
@@ -323,3 +325,22 @@ def test_lists_without_end_are_one_error(tmp_path: Path) -> None:
     (tmp_path / "tclint.toml").write_text("select = " + "[" * 50_000)
     with pytest.raises(ConfigError, match="not valid TOML: too deeply nested"):
         load_config(tmp_path)
+
+
+def test_a_code_that_was_removed_names_what_to_use_instead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(gone.CODES, "TCL199", "TCL101 reports it")  # type: ignore[attr-defined]
+    told = "no rule has the code 'TCL199'; it was removed: TCL101 reports it"
+    with pytest.raises(ConfigError, match=re.escape(told)):
+        check_codes(Config(tmp_path, ignore=("TCL199",)), KNOWN)
+    path = tmp_path / "a.py"
+    path.write_text("x = 1  # tclint: ignore[TCL199]\n", encoding="utf-8")
+    [found] = check_files([path], Config(tmp_path)).results
+    assert (found.diagnostic.code, found.diagnostic.message) == ("TCL003", f"N{told[1:]}")
+
+
+def test_a_key_that_was_removed_names_what_to_use_instead(tmp_path: Path) -> None:
+    file = write(tmp_path / "tclint.toml", 'preset = "library"\n')
+    with pytest.raises(ConfigError, match="unknown key 'preset'; it was removed: `leave-out`"):
+        read_config(file)

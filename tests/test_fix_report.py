@@ -11,7 +11,7 @@ import pytest
 from tclint.diagnostics import Edit, Position, Span
 from tclint.fix.conflicts import apply_edits
 from tclint.source.decode import decode
-from tests.test_cli_check import CLEAN, project, put, tclint
+from tests.test_cli_check import project, put, tclint
 from tests.test_cli_fix import FIXABLE, FIXED
 
 __all__ = ["project"]
@@ -128,26 +128,6 @@ def test_what_remains_is_told_with_the_reason(project: Path) -> None:
     assert report["fixes"] == []
     assert [finding["code"] for finding in report["findings"]] == ["TCL101"]
     assert report["findings"][0]["declined"]
-
-
-def test_statistics_count_by_rule_and_by_reason(project: Path) -> None:
-    put(project, "fixed.py", FIXABLE)
-    put(project, "declined.py", DECLINED)
-    told = tclint("fix", "--statistics", cwd=project)
-    assert told.returncode == 1
-    head, row, _, title, reason = told.stdout.splitlines()
-    assert head.split() == ["fixed", "dropped", "declined", "left"]
-    assert row.split()[:5] == ["1", "0", "1", "0", "TCL101"]
-    assert title == "Not fixed because:"
-    again = tclint("fix", "--statistics", "--output-format", "json", cwd=project)
-    (rule,) = json.loads(again.stdout)
-    assert (rule["code"], rule["fixed"], rule["declined"]) == ("TCL101", 0, 1)
-    assert rule["reasons"] == [{"text": reason.split("  ")[-1], "count": 1}]
-
-
-def test_statistics_of_clean_code_are_empty(project: Path) -> None:
-    put(project, "model.py", CLEAN)
-    assert tclint("fix", "--statistics", cwd=project).stdout == ""
 
 
 def test_what_to_do_instead_of_a_declined_fix_is_told(project: Path) -> None:

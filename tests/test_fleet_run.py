@@ -329,19 +329,3 @@ def test_the_documentation_names_every_column(tmp_path: Path, repository: Path) 
     with open_store(tmp_path / "new.sqlite", create=True) as store:
         for table in TABLES:
             assert {*store.types(table)} <= documented[table], table
-
-
-def test_parquet_files_have_the_types_of_the_store(tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet", reason="it is an extra")
-    from tclint.fleet.export import export_store
-
-    run(write_fleet(tmp_path), lambda unit: replace(WHOLE_ONE, breaks=(BREAK,)))
-    with open_store(tmp_path / "kept.sqlite") as store:
-        written = list(export_store(store, tmp_path / "out"))
-    assert [path.stem for path in written] == list(TABLES)
-    assert sorted((tmp_path / "out").iterdir()) == sorted(written)
-    speeds = parquet.read_table(tmp_path / "out/speeds.parquet")
-    assert (speeds.num_rows, str(speeds.schema.field("low").type)) == (0, "double")
-    assert (
-        parquet.read_table(tmp_path / "out/breaks.parquet")["gb_id"].to_pylist() == ["GB0124"] * 2
-    )

@@ -38,7 +38,7 @@ HATCH = re.compile(
     re.IGNORECASE,
 )
 """What the text and the message of every escape hatch hold."""
-HEADLINES_ALONE = {OutputFormat.CONCISE, OutputFormat.GROUPED}
+HEADLINES_ALONE = {OutputFormat.CONCISE}
 
 
 def results_of(rule: Rule, folder: Path) -> list[tuple[str, Result]]:

@@ -175,7 +175,6 @@ COMMANDS = (
     ["review", "--dry-run", "--base", "HEAD~1", "--run-report", "../hostile.json"],
     ["fix", "--diff"],
     ["fix", "--diff", "--output-format", "json"],
-    ["fix", "--diff", "--statistics"],
     ["fix", "--diff", "--unsafe-fixes"],
     ["fix"],
     ["check", "--add-ignore=because"],

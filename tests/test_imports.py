@@ -14,8 +14,8 @@ import pytest
 PACKAGES = {"tclint": "tclint", "rules": "tclint_rules"}
 RULES = "tclint_rules"
 GROUND = frozenset(
-    "children crashes diagnostics errors files json_text logs printable records regexes scratch "
-    "toml_text".split()
+    "children crashes diagnostics errors files gone json_text logs printable records regexes "
+    "scratch toml_text".split()
 )  # fmt: skip
 """Modules that stand beside the folders of `tclint/`, and below all of them."""
 CONFIG = frozenset(
@@ -105,7 +105,6 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
     "not on every system": (
         ("tclint.api.ipython", "IPython"),
         ("tclint.fleet.cluster", "ray"),
-        ("tclint.fleet.export", "pyarrow"),
         ("tclint.fleet.store", "fcntl"),
         ("tclint.scratch", "fcntl"),
         ("tclint.verify.keeper", "ctypes"),

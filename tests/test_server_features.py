@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pygls.lsp.client import LanguageClient as PlainClient
 
 from tests.server_process import capable, carried_out, changed, offered, opened, play, reported
 
@@ -247,24 +245,6 @@ def test_hover(tmp_path: Path, row: int, word: str, said: str) -> None:
     play(tmp_path, scene=scene)
 
 
-def test_hints_name_what_lives_on_the_device(tmp_path: Path) -> None:
-    uri = (tmp_path / "net.py").as_uri()
-
-    async def scene(client: LanguageClient) -> None:
-        client.text_document_did_open(opened(uri, NET))
-        hints = await client.text_document_inlay_hint_async(
-            types.InlayHintParams(
-                identifier(uri), types.Range(types.Position(0, 0), types.Position(99, 0))
-            )
-        )
-        (hint,) = hints or []
-        assert hint.label == ": number read from a tensor"
-        # Behind the `y`, in UTF-16: the emoji takes two.
-        assert hint.position == types.Position(6, 8 + len('s = "ä😋"; y') + 1)
-
-    play(tmp_path, scene=scene, options={"inlayHints": True})
-
-
 FACTORY = """\
 import torch
 
@@ -460,9 +440,9 @@ def test_a_configuration_that_changes_holds_from_then_on(tmp_path: Path) -> None
 def test_unknown_settings_are_told_once(tmp_path: Path) -> None:
     async def scene(client: LanguageClient) -> None:
         params = await client.wait_for_notification(types.WINDOW_SHOW_MESSAGE)
-        assert params.message.startswith("tclint: settings: there is no 'inlayHint'")
+        assert params.message.startswith("tclint: settings: there is no 'codeLen'")
 
-    play(tmp_path, scene=scene, options={"inlayHint": True})
+    play(tmp_path, scene=scene, options={"codeLen": True})
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
@@ -562,39 +542,6 @@ def test_a_file_outside_of_the_workspace_is_checked(tmp_path: Path) -> None:
         assert "TCL101" in codes(await reported(client))
 
     play(inside, scene=scene)
-
-
-def test_a_port_instead_of_the_standard_streams(tmp_path: Path, unused_tcp_port: int) -> None:
-    uri = (tmp_path / "net.py").as_uri()
-
-    async def scene() -> None:
-        address = f"127.0.0.1:{unused_tcp_port}"
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "tclint", "server", "--tcp", address
-        )
-        client = PlainClient("test", "1")
-        told: asyncio.Future[list[str]] = asyncio.get_running_loop().create_future()
-
-        @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        def _(params: types.PublishDiagnosticsParams) -> None:
-            told.set_result(codes(params.diagnostics))
-
-        for _attempt in range(200):
-            try:
-                await client.start_tcp("127.0.0.1", unused_tcp_port)
-                break
-            except OSError:
-                await asyncio.sleep(0.1)
-        await client.initialize_async(types.InitializeParams(types.ClientCapabilities()))
-        client.initialized(types.InitializedParams())
-        client.text_document_did_open(opened(uri, NET))
-        assert "TCL101" in await told
-        await client.shutdown_async(None)
-        client.exit(None)
-        await client.stop()
-        await asyncio.wait_for(process.wait(), 20)
-
-    asyncio.run(asyncio.wait_for(scene(), 120))
 
 
 def test_a_server_that_was_killed_can_be_started_again(tmp_path: Path) -> None:

@@ -119,11 +119,11 @@ def test_findings_outside_of_the_edited_function_stay(after: str, rows: list[int
 
 def test_settings_are_read_from_all_that_clients_send() -> None:
     before = Settings()
-    wanted = replace(before, inlayHints=True)
-    for said in ({"inlayHints": True}, {"tclint": {"inlayHints": True}}):
+    wanted = replace(before, codeLens=False)
+    for said in ({"codeLens": False}, {"tclint": {"codeLens": False}}):
         assert read_settings(said, before) == (wanted, [])
     assert read_settings(None, before) == (before, [])
-    assert read_settings({"inlayHints": None}, before) == (before, [])
+    assert read_settings({"codeLens": None}, before) == (before, [])
 
 
 @pytest.mark.parametrize(

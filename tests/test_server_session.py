@@ -12,6 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from tclint.config import ConfigError
+from tclint.gone import SETTINGS
 from tclint.server import answers, choosing, features, notices
 from tclint.server.session import TclintServer
 from tests.server_fake import FakeEngine
@@ -189,22 +190,19 @@ def test_other_documents_keep_their_findings_while_one_cannot_be_read(
     play(scene)
 
 
-def test_settings_turn_the_server_off_and_hints_on(play: Callable[..., None]) -> None:
+def test_settings_turn_the_server_off(play: Callable[..., None]) -> None:
     async def scene(session: Session) -> None:
         session.write("x = BAD\n")
         await session.settle()
-        area = types.Range(types.Position(0, 0), types.Position(9, 0))
-        params = types.InlayHintParams(types.TextDocumentIdentifier(session.uri), area)
-        assert await answers.inlay_hint(session.server, params) == []
-        changed = types.DidChangeConfigurationParams({"tclint": {"inlayHints": True}})
-        await notices.did_change_configuration(session.server, changed)
-        (hint,) = await answers.inlay_hint(session.server, params)
-        assert (hint.label, hint.position) == (": tensor", types.Position(0, 1))
-        off = types.DidChangeConfigurationParams({"tclint": {"enable": False, "colour": 1}})
+        said = {"enable": False, "colour": 1, "inlayHints": True}
+        off = types.DidChangeConfigurationParams({"tclint": said})
         await notices.did_change_configuration(session.server, off)
         await session.settle()
         assert session.words()[-1] == []
-        assert session.shown == ["tclint: settings: there is no 'colour'"]
+        assert session.shown == [
+            "tclint: settings: there is no 'colour'",
+            "tclint: settings: there is no 'inlayHints'; it was removed: " + SETTINGS["inlayHints"],
+        ]
 
     play(scene)
 

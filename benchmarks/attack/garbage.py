@@ -44,7 +44,7 @@ URIS = (
 PLACES = (-1, 0, 1, 3, 10**6, 2**31, 2**53, 2**70, 1.5, None, "x")
 ASKED = (
     "textDocument/hover", "textDocument/codeAction", "textDocument/codeLens",
-    "textDocument/inlayHint", "textDocument/diagnostic", "textDocument/didOpen",
+    "textDocument/diagnostic", "textDocument/didOpen",
     "textDocument/didChange", "textDocument/didClose", "textDocument/didSave",
     "workspace/executeCommand", "workspace/didChangeConfiguration",
     "workspace/didChangeWatchedFiles", "workspace/didChangeWorkspaceFolders", "codeAction/resolve",
@@ -294,7 +294,7 @@ def places(server: Server, chance: Random) -> None:
         "line": chance.choice((-1, 2**31, 2**70, 1.5, None)),
         "character": chance.choice(PLACES),
     }
-    method = chance.choice(("hover", "codeAction", "inlayHint", "codeLens", "diagnostic"))
+    method = chance.choice(("hover", "codeAction", "codeLens", "diagnostic"))
     spoken: dict[str, Any] = {"position": place, "range": {"start": place, "end": place}}
     spoken |= {"textDocument": {"uri": uri}, "context": {"diagnostics": []}}
     server.ask(f"textDocument/{method}", **spoken)

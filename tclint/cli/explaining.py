@@ -8,6 +8,7 @@ from string import ascii_letters
 from typing import Any
 
 from tclint.cli.terminal import fail
+from tclint.gone import CODES, gone
 from tclint.lint.pages import page_of
 from tclint.lint.rule import Example, Good, Rule, Untouched
 from tclint.printable import json_text
@@ -24,7 +25,7 @@ def pick(rules: Sequence[Rule[Any]], given: str) -> Rule[Any]:
     if wanted not in named:
         codes = list(dict.fromkeys(named[key].code for key in _near(wanted, named)))[:3]
         hint = f"did you mean {' or '.join(codes)}?" if codes else "`tclint rule` lists all"
-        fail(f"unknown rule `{given}`; {hint}")
+        fail(f"unknown rule `{given}`{gone(given.upper(), CODES) or f'; {hint}'}")
     return named[wanted]
 
 

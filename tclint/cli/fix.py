@@ -115,14 +115,6 @@ def fix(
             help="Format of the report; `json` contains every edit.", rich_help_panel=options.REPORT
         ),
     ] = Format.TEXT,
-    statistics: Annotated[
-        bool,
-        typer.Option(
-            "--statistics",
-            help="Print how many findings of each rule were fixed, and why others were not.",
-            rich_help_panel=options.REPORT,
-        ),
-    ] = False,
     select: options.Select = None,
     ignore: options.Ignore = None,
     config: options.ConfigOption = None,
@@ -192,7 +184,6 @@ def fix(
         hatches=hatches,
         diff=diff,
         as_json=output_format is Format.JSON,
-        statistics=statistics,
         quiet=quiet,
         exit_zero=exit_zero,
         exit_non_zero_on_fix=exit_non_zero_on_fix,

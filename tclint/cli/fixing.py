@@ -29,7 +29,7 @@ from tclint.lint.engine import in_one
 from tclint.lint.execution import Execution
 from tclint.records import record
 from tclint.report.diff import patch, render_diff
-from tclint.report.fixes import as_json, statistics
+from tclint.report.fixes import as_json
 from tclint.report.fixes import text as as_text
 from tclint.report.fixes.outcome import Ground, Outcome, Reason, ReportedFix, Status, plain_outcome
 from tclint.report.formats import OutputFormat, render
@@ -59,7 +59,6 @@ class FixOptions:
     hatches: bool = False
     diff: bool = False
     as_json: bool = False
-    statistics: bool = False
     quiet: bool = False
     exit_zero: bool = False
     exit_non_zero_on_fix: bool = False
@@ -73,7 +72,7 @@ def run_fix(inputs: Inputs, how: FixOptions) -> int:
         sweep_beside(inputs)
     with file_bar(len(inputs.files)) as advance:
         fixes = settle(fixer(inputs, how, advance)(None, remedies_of(how)), inputs)
-    if inputs.stdin is not None and not (how.diff or how.as_json or how.statistics):
+    if inputs.stdin is not None and not (how.diff or how.as_json):
         _print_repaired(inputs.stdin, inputs.raw, fixes)
         return exit_code(fixes.remaining, exit_zero=how.exit_zero)
     if how.diff or inputs.stdin is not None:
@@ -214,7 +213,7 @@ def deliver(outcome: Outcome, inputs: Inputs, how: FixOptions) -> int:
     """Print the report, and return the exit code."""
     view = make_view(colour=colour_on(sys.stdout))
     complain_about(outcome.remaining, view)
-    if how.diff and not (how.as_json or how.statistics) and for_programs(sys.stdout):
+    if how.diff and not how.as_json and for_programs(sys.stdout):
         write_bytes(patch(outcome.changed, view))
     else:
         write(_report(outcome, view, how), styled=view.colour)
@@ -228,8 +227,6 @@ def deliver(outcome: Outcome, inputs: Inputs, how: FixOptions) -> int:
 
 
 def _report(outcome: Outcome, view: View, how: FixOptions) -> str:
-    if how.statistics:
-        return statistics.as_json(outcome) if how.as_json else statistics.as_text(outcome)
     if how.as_json:
         return as_json.render(outcome)
     if how.diff:

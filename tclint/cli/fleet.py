@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from tclint.cli.exits import CLEAN, FINDINGS
-from tclint.cli.terminal import fail, write
+from tclint.gone import COMMANDS
 
-group = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+
+class _Group(TyperGroup):
+    """A group that says what to use instead of commands that it had."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Find the command."""
+        told = COMMANDS.get(f"fleet {args[0]}") if args else None
+        if told is not None:
+            ctx.fail(f"No such command {args[0]!r} ({told}).")
+        return super().resolve_command(ctx, args)
+
+
+group = typer.Typer(cls=_Group, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 """``fleet`` with the commands below it."""
 
 
@@ -131,25 +144,6 @@ def diff(
     raise typer.Exit(FINDINGS if any(one.kind is Kind.WORSE for one in found) else CLEAN)
 
 
-@group.command("bisect")
-def bisect(
-    file: _FleetFile,
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="The target that got worse.")],
-    *,
-    good: Annotated[str, typer.Option(metavar="REV", help="A revision where it was good.")],
-    bad: Annotated[
-        str, typer.Option(metavar="REV", help="A later revision where it is not.")
-    ] = "HEAD",
-    arm: Annotated[
-        str, typer.Option(help="The arm to measure it in. Default: the first.", show_default=False)
-    ] = "",
-) -> None:
-    """Find the commit that made a target worse; what the store knows is not measured again."""
-    from tclint.cli.fleeting import find_commit
-
-    write(find_commit(file, target, arm, good, bad))
-
-
 @group.command("fix")
 def fix(
     file: _FleetFile,
@@ -180,23 +174,3 @@ def fix(
     from tclint.cli.fleeting import make_fixes, output
 
     output(make_fixes(file, branch, max_runs, unsafe=unsafe_fixes), output_file)
-
-
-@group.command("export")
-def export(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="A folder for the Parquet files, one per table.")
-    ],
-    *,
-    store: _StorePath = _STORE,
-) -> None:
-    """Write the store's tables as Parquet files; needs pyarrow (`tclint-torch[fleet]`)."""
-    from tclint.fleet.export import ExportError, export_store
-    from tclint.fleet.store import open_store
-
-    try:
-        with open_store(store) as opened:
-            for path in export_store(opened, folder):
-                write(f"{path}\n")
-    except ExportError as error:
-        fail(str(error))

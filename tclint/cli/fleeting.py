@@ -91,21 +91,6 @@ def difference(
     return found, printable(f"{table}\n")
 
 
-def find_commit(file: Path, target: str, arm: str, good: str, bad: str) -> str:
-    """The text that names the commit."""
-    from tclint.fleet.bisect import bisect
-
-    require_torch()
-    fleet = read_fleet(file)
-
-    def tell(revision: str, measured: Measured) -> None:
-        note(f"{revision[:12]}: {cell(measured)}")
-
-    with orderly_end():
-        found = bisect(fleet, crew_maker(fleet, 1), target, arm, (good, bad), tell)
-    return printable(f"{found.commit} {found.subject}\n  {found.change}\n")
-
-
 def make_fixes(file: Path, branch: str, most_runs: int, *, unsafe: bool) -> str:
     """The text of the pull request of a branch that is made."""
     from tclint.cli.configuration import Overrides

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from tclint.regexes import regex
@@ -29,12 +28,6 @@ def split(claim: str) -> tuple[str, Lifetime | None]:
     """What is claimed, and of which releases; None where they cannot be understood."""
     what, _, bounds = claim.partition(" ")
     return what, releases(bounds)
-
-
-def claimed(claims: Iterable[str], version: Version) -> set[str]:
-    """What is claimed of one release."""
-    parted = map(split, claims)
-    return {what for what, releases in parted if releases is not None and releases.holds(version)}
 
 
 def newest_of(text: str) -> Version:

@@ -42,7 +42,7 @@ def abilities_of(client: types.ClientCapabilities) -> Abilities:
     actions = _get(text, "code_action")
     resolved = _get(actions, "resolve_support", "properties") or ()
     formats = _get(text, "hover", "content_format") or ()
-    refreshing = {"diagnostics": "diagnostics", "code_lens": "lens", "inlay_hint": "hints"}
+    refreshing = {"diagnostics": "diagnostics", "code_lens": "lens"}
     return Abilities(
         related=any(_get(one, "related_information") for one in shown),
         tags=any(_get(one, "tag_support") is not None for one in shown),

@@ -81,30 +81,6 @@ def _hover(ls: TclintServer, analysis: Analysis, text: str, span: Span) -> types
     return types.Hover(types.MarkupContent(kind, text), area)
 
 
-async def inlay_hint(ls: TclintServer, params: types.InlayHintParams) -> list[types.InlayHint]:
-    """What lives on the device, where the client's settings ask for it."""
-    uri = params.text_document.uri
-    analysis = await ls.current(uri)
-    part = analysis.document.part(uri) if analysis is not None else None
-    if analysis is None or part is None:
-        return []
-    view, path, config = ls.view, analysis.document.path, analysis.config
-    if not view.settings_of(path).inlayHints:
-        return []
-    hints = await ls.on_worker(
-        lambda: ls.engine.hints(path, view.around(ls.engine, path, config), config, view.texts)
-    )
-    if isinstance(hints, BaseException):
-        return []
-    shown = []
-    for hint in hints:
-        text, area = range_of(analysis, Span(hint.place, hint.place), ls.columns)
-        if text == uri and params.range.start <= area.start <= params.range.end:
-            kind = types.InlayHintKind.Type
-            shown.append(types.InlayHint(area.start, f": {hint.label}", kind=kind))
-    return shown
-
-
 async def code_lens(ls: TclintServer, params: types.CodeLensParams) -> list[types.CodeLens]:
     """A lens above everything that is compiled, and above everything that can be verified."""
     analysis = await ls.current(params.text_document.uri)

@@ -13,7 +13,6 @@ from tclint.lint.registry import known_rules
 from tclint.report.page import page
 from tclint.report.repairs import fix_of
 from tclint.semantics.explain import explained
-from tclint.server.hints import hints_in
 from tclint.server.lens import targets_in
 from tclint.server.programs import Programs
 from tclint.server.settings import Settings
@@ -21,7 +20,6 @@ from tclint.server.settings import Settings
 if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
     from tclint.semantics.explain import Explained
-    from tclint.server.hints import Hint
     from tclint.server.lens import Target
 
 Texts = Mapping[Path, str]
@@ -63,12 +61,6 @@ class Engine(Protocol):
         self, path: Path, paths: Sequence[Path], config: Config, texts: Texts, at: tuple[int, int]
     ) -> Sequence[Explained]:
         """What is known of the values around a row and column, the innermost first."""
-        ...
-
-    def hints(
-        self, path: Path, paths: Sequence[Path], config: Config, texts: Texts
-    ) -> Sequence[Hint]:
-        """The variables of compiled regions that hold values of the device."""
         ...
 
     def targets(self, path: Path, config: Config, texts: Texts) -> Sequence[Target]:
@@ -145,14 +137,6 @@ class TclintEngine:
         with self._programs.of(config).interpreted(paths, texts) as (project, analysis):
             module = project.module_at(path)
             return explained(analysis, module, *at) if module is not None else []
-
-    def hints(
-        self, path: Path, paths: Sequence[Path], config: Config, texts: Texts
-    ) -> Sequence[Hint]:
-        """The variables of compiled regions that hold values of the device."""
-        with self._programs.of(config).interpreted(paths, texts) as (project, analysis):
-            module = project.module_at(path)
-            return [*hints_in(analysis, module)] if module is not None else []
 
     def targets(self, path: Path, config: Config, texts: Texts) -> Sequence[Target]:
         """What `tclint verify` can be run on in a file."""

@@ -18,7 +18,6 @@ _ACTIONS = types.CodeActionOptions(
     code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL_KIND], resolve_provider=True
 )
 _LENSES = types.CodeLensOptions(resolve_provider=False)
-_HINTS = types.InlayHintOptions(resolve_provider=False)
 
 
 def create_server(engine: Engine, delay: float = DELAY) -> TclintServer:
@@ -41,7 +40,6 @@ def create_server(engine: Engine, delay: float = DELAY) -> TclintServer:
     server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, _PULL)(answers.diagnostic)
     server.feature(types.WORKSPACE_DIAGNOSTIC)(workspace.diagnostic)
     server.feature(types.TEXT_DOCUMENT_HOVER)(answers.hover)
-    server.feature(types.TEXT_DOCUMENT_INLAY_HINT, _HINTS)(answers.inlay_hint)
     server.feature(types.TEXT_DOCUMENT_CODE_LENS, _LENSES)(answers.code_lens)
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION, _ACTIONS)(choosing.code_action)
     server.feature(types.CODE_ACTION_RESOLVE)(choosing.resolve)

@@ -152,8 +152,6 @@ class TclintServer(LanguageServer):
         """Have the client ask again for what depends on its settings."""
         if "lens" in self.client.refreshes:
             self.workspace_code_lens_refresh(None)
-        if "hints" in self.client.refreshes:
-            self.workspace_inlay_hint_refresh(None)
 
     def look_again(self) -> None:
         """Files have come or gone, or a configuration has changed."""

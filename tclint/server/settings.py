@@ -10,6 +10,7 @@ from typing import Any, Final
 from tclint.config import Config, ConfigError, with_overrides
 from tclint.config_keys import nearest
 from tclint.files import expanded
+from tclint.gone import SETTINGS, gone
 from tclint.records import record
 
 SECTION: Final = "tclint"
@@ -29,7 +30,6 @@ class Settings:
     enable: bool = True
     configuration: str | Mapping[str, Any] = ""
     diagnosticMode: str = OPEN_FILES  # noqa: N815 (these are the clients' names)
-    inlayHints: bool = False  # noqa: N815
     codeLens: bool = True  # noqa: N815
 
     @property
@@ -62,7 +62,6 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "enable": (bool,),
     "configuration": (str, dict),
     "diagnosticMode": (str,),
-    "inlayHints": (bool,),
     "codeLens": (bool,),
 }
 
@@ -90,7 +89,7 @@ def read_settings(said: object, before: Settings) -> tuple[Settings, list[str]]:
 
 def _problem(name: str, value: object, names: list[str]) -> str | None:
     if name not in names:
-        return f"settings: there is no {name!r}{nearest(name, names)}"
+        return f"settings: there is no {name!r}{gone(name, SETTINGS) or nearest(name, names)}"
     if value is not None and not isinstance(value, _TYPES[name]):
         wanted = " or ".join(kind.__name__ for kind in _TYPES[name])
         return f"settings: {name}: expected {wanted}, got {type(value).__name__}"

@@ -5,7 +5,6 @@ export const SERVER_SETTINGS = [
   "enable",
   "configuration",
   "diagnosticMode",
-  "inlayHints",
   "codeLens",
 ] as const;
 

@@ -40,16 +40,16 @@ test("the status counts findings and tells what is wrong", () => {
 });
 
 test("the server is sent its own settings only", () => {
-  const settings: Record<string, unknown> = { path: ["x"], inlayHints: true, enable: null };
+  const settings: Record<string, unknown> = { path: ["x"], codeLens: true, enable: null };
   assert.deepEqual(
     serverSettings((name) => settings[name]),
-    { inlayHints: true },
+    { codeLens: true },
   );
 });
 
 test("so it is when it asks for them", () => {
-  assert.deepEqual(ownSettings({ path: ["x"], inlayHints: true, enable: null }), {
-    inlayHints: true,
+  assert.deepEqual(ownSettings({ path: ["x"], codeLens: true, enable: null }), {
+    codeLens: true,
   });
   assert.equal(ownSettings(null), null);
 });

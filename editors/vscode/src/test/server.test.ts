@@ -77,7 +77,7 @@ before(async () => {
       },
       workspace: { workspaceEdit: { documentChanges: true } },
     },
-    initializationOptions: { inlayHints: false },
+    initializationOptions: { codeLens: true },
   });
   assert.equal(answer.capabilities.codeLensProvider !== undefined, true);
   await connection.sendNotification(InitializedNotification.type, {});
