@@ -18,6 +18,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "--min-confidence": "`--weak` also reports weak findings",
     "--min-worth": "`--weak` also reports weak findings",
     "--preset": "`--leave-out tests,benchmarks` leaves such findings out",
+    "--ray": "a fleet runs on one machine: give each machine a file with a part of the targets",
     "--show-declined": "each finding says what to do instead, and why there is no fix",
 }
 KEYS: Final[Mapping[str, str]] = {

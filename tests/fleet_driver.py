@@ -1,7 +1,4 @@
-"""A driver to be killed: runs a fleet with stub workers. ``python -m tests.fleet_driver FILE``
-
-With the address of a Ray cluster behind the file, Ray runs the stubs.
-"""
+"""A driver to be killed: runs a fleet with stub workers. ``python -m tests.fleet_driver FILE``"""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ def main() -> None:
     fleet = read_fleet(Path(sys.argv[1]))
     ran = run_fleet(
         fleet,
-        on_ray(sys.argv[2]) if sys.argv[2:] else on_this_machine(),
+        on_this_machine(),
         Again(),
         "",
         lambda done, of, unit, measured: print(done, of, unit.target, flush=True),
@@ -33,14 +30,6 @@ def on_this_machine() -> CrewFor:
 
     worker = (sys.executable, "-m", fleet_stub.__name__)
     return lambda plan: LocalCrew(2, worker=worker)
-
-
-def on_ray(address: str) -> CrewFor:
-    from tclint.fleet import cluster
-
-    cluster.measure_plain = fleet_stub.measure_plain
-    measures = read_fleet(Path(sys.argv[1])).measures
-    return lambda plan: cluster.RayCrew(address, measures)
 
 
 if __name__ == "__main__":

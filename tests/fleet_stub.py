@@ -9,7 +9,6 @@ from hashlib import blake2b
 from typing import Any
 
 from tclint.fleet.units import BREAKS, WHOLE, BreakLine, Measured, failed
-from tclint.verify.wire import plain
 from tclint.verify.worker import serve
 
 MOMENT = 0.05
@@ -36,12 +35,6 @@ class Stub:
     def measure(self, request: dict[str, Any]) -> Measured:
         time.sleep(MOMENT)
         return answer(request["unit"]["target"])
-
-
-def measure_plain(unit: Any) -> Any:
-    """The same as a task of Ray."""
-    time.sleep(MOMENT)
-    return plain(answer(unit["target"]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Executors without a cluster: who may start when, and what is said where there is no Ray."""
+"""The executor: who may start when."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tclint.fleet import cluster
 from tclint.fleet.carry import carry_out
-from tclint.fleet.config import FleetError, Measures
+from tclint.fleet.config import Measures
 from tclint.fleet.local import LocalCrew
 from tclint.fleet.session import visible_gpus
 from tclint.fleet.units import LOST, Unit
@@ -26,12 +25,6 @@ STUB = (sys.executable, "-m", fleet_stub.__name__)
 
 def unit(name: str, measures: Measures) -> Unit:
     return Unit(name, name, "", "as found", f"m.py:{name}", "/nowhere", measures)
-
-
-def test_without_ray_the_local_executor_is_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "find_spec", lambda name: None)
-    with pytest.raises(FleetError, match=r"Ray is not installed: .*leave --ray out"):
-        cluster.RayCrew("auto", Measures())
 
 
 @pytest.mark.slow
@@ -52,20 +45,6 @@ def test_what_is_timed_has_its_device_for_itself(
         crew.start(plain)
         assert crew.has_room(second) == (measures.device == "cuda")
         assert [done for done, _ in crew.wait()] == [plain]
-
-
-@pytest.mark.parametrize(
-    ("measures", "said"),
-    [
-        (Measures(device="cuda"), "no machine of the cluster has a GPU; leave --ray out"),
-        (Measures(memory_limit=64 * 2**30), r"has 64 GiB for `memory-limit`: the most is 8"),
-    ],
-)
-def test_what_no_machine_of_a_cluster_has_is_told_at_once(measures: Measures, said: str) -> None:
-    nodes = [{"CPU": 4.0, "memory": 8.0 * 2**30}, {"CPU": 1.0}]
-    cluster._require_room(nodes, Measures())
-    with pytest.raises(FleetError, match=said):
-        cluster._require_room(nodes, measures)
 
 
 @pytest.mark.parametrize(

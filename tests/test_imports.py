@@ -104,7 +104,6 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "not on every system": (
         ("tclint.api.ipython", "IPython"),
-        ("tclint.fleet.cluster", "ray"),
         ("tclint.fleet.store", "fcntl"),
         ("tclint.scratch", "fcntl"),
         ("tclint.verify.keeper", "ctypes"),

@@ -1,4 +1,4 @@
-"""``tclint fleet``: many targets, in several arms, on one machine or a cluster."""
+"""``tclint fleet``: many targets, in several arms."""
 
 from __future__ import annotations
 
@@ -79,14 +79,6 @@ def run(
     again_failed: Annotated[
         bool, typer.Option("--again-failed", help="Measure failed units again.")
     ] = False,
-    ray: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Run on a Ray cluster: host:port, or `auto` for the one on this machine "
-            "(`tclint-torch[fleet]`).",
-        ),
-    ] = "",
     label: Annotated[str, typer.Option(help="A name for this run in reports.")] = "",
 ) -> None:
     """Measure what is not known yet; resume a run that was killed.
@@ -97,7 +89,7 @@ def run(
     from tclint.cli.fleeting import carry_out
     from tclint.fleet.session import Again
 
-    carry_out(file, jobs, ray, Again(again, again_failed), label)
+    carry_out(file, jobs, Again(again, again_failed), label)
 
 
 @group.command("report")

@@ -25,23 +25,19 @@ if TYPE_CHECKING:
     from tclint.fleet.units import Measured, Unit
 
 
-def carry_out(file: Path, jobs: int, ray: str, again: Again, label: str) -> None:
+def carry_out(file: Path, jobs: int, again: Again, label: str) -> None:
     """Run a fleet; each unit that is done gets a line on standard error."""
     from tclint.fleet.session import run_fleet
 
     require_torch()
     fleet = read_fleet(file)
     with orderly_end():
-        ran = run_fleet(fleet, crew_maker(fleet, jobs, ray), again, label, _told)
+        ran = run_fleet(fleet, crew_maker(fleet, jobs), again, label, _told)
     note(f"run {ran.run} in {fleet.store}: {ran.measured} measured, {ran.known} known before")
 
 
-def crew_maker(fleet: Fleet, jobs: int, ray: str = "") -> CrewFor:
-    """What makes the executor once the machine is known: this one, or a cluster."""
-    if ray:
-        from tclint.fleet.cluster import RayCrew
-
-        return lambda plan: RayCrew(ray, fleet.measures)
+def crew_maker(fleet: Fleet, jobs: int) -> CrewFor:
+    """What makes the executor once the machine is known."""
     from tclint.fleet.local import LocalCrew
     from tclint.fleet.session import visible_gpus
 
