@@ -29,6 +29,7 @@ KEYS: Final[Mapping[str, str]] = {
 }
 VALUES: Final[Mapping[str, str]] = {
     "grouped": "`concise` starts each line with the file",
+    "html": "`text` and `json` say everything",
     "json-lines": "`json` holds the same objects",
     "rdjson": "reviewdog reads `sarif`",
 }

@@ -41,6 +41,7 @@ def project(tmp_path: Path) -> Path:
         (["fleet", "bisect", "FLEET.toml"], "`git bisect run tclint verify TARGET` finds"),
         (["server", "--tcp", "host:1"], "talk to its standard streams"),
         (["fix", "--statistics"], "names the rule and status of each fix"),
+        (["verify", "m:f", "--output-format=html"], "(`text` and `json` say everything)"),
         (["check", "--min-worth", "hint"], "`--weak` also reports weak findings"),
         (["check", "--config", "min-confidence = 'low'"], "it was removed: `weak = true` also"),
         (["."], "Write `tclint check .`."),

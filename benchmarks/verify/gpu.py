@@ -1,7 +1,7 @@
 """The programs of fixtures/programs on a GPU, and on several: what `tclint verify` says of each.
 
 Run, on a machine with a GPU: python -m benchmarks.verify.gpu OUT [--only NAME] [--ranks 2]
-It leaves OUT/verify.json and OUT/verify.html, renewed after each program.
+It leaves OUT/verify.json, renewed after each program.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from tclint.config import Config
 from tclint.verify.arms import Options
 from tclint.verify.fixer import fixer
-from tclint.verify.report import as_html, as_json
+from tclint.verify.report import as_json
 from tclint.verify.results import TargetReport
 from tclint.verify.session import Comparison, Job, verify_job
 
@@ -86,9 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         start = time.monotonic()
         reports.append(verify_job(job, PROGRAMS, comparison, Config(PROGRAMS)))
         print(f"{job.name}: {time.monotonic() - start:.0f} s", flush=True)
-        for module, ending in ((as_json, "json"), (as_html, "html")):
-            text = module.render(reports, PROGRAMS)
-            (options.out / f"verify.{ending}").write_text(text, encoding="utf-8")
+        (options.out / "verify.json").write_text(as_json.render(reports, PROGRAMS), "utf-8")
     return 0
 
 

@@ -21,7 +21,6 @@ class Format(str, Enum):
     JSON = "json"
     GITHUB = "github"
     JUNIT = "junit"
-    HTML = "html"
 
 
 class Phase(str, Enum):

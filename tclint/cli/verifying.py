@@ -74,12 +74,7 @@ def render(reports: Sequence[TargetReport], output_format: str) -> str:
     """The reports in one of the formats, with a line end."""
     name = "text" if output_format == "text" else f"as_{output_format}"
     module = import_module(f"tclint.verify.report.{name}")
-    if output_format == "html":
-        from tclint.report.origin import origin
-
-        rendered: str = module.render(reports, Path.cwd(), origin(Path.cwd()))
-    else:
-        rendered = module.render(reports, Path.cwd())
+    rendered: str = module.render(reports, Path.cwd())
     text = printable(rendered, styled=output_format == "text")
     return text if text.endswith("\n") else text + "\n"
 

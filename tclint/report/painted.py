@@ -80,21 +80,6 @@ def painted_diff(file: SourceFile, edits: Sequence[Edit]) -> str:
     return _block(["<span><i></i>…</span>".join(groups)]) if groups else ""
 
 
-def painted_patch(diff: str) -> str:
-    """A unified diff, of which each line has the colour of its syntax and of what becomes of it."""
-    classes = {"+": "added", "-": "removed"}
-    rows = []
-    for line in diff.splitlines():
-        if line.startswith(("--- ", "+++ ", "@@", "\\")):
-            rows.append(f'<span class="k-comment">{escape(visible(line))}</span>')
-            continue
-        sign, text = line[:1] or " ", line[1:]
-        pieces = next(_lines_of(text), ())
-        name = f' class="{classes[sign]}"' if sign in classes else ""
-        rows.append(f"<span{name}><i>{escape(sign)}</i>{_html(pieces)}</span>")
-    return _block(rows)
-
-
 def _hunk(
     group: Sequence[tuple[str, int, int, int, int]], before: Sequence[str], after: Sequence[str]
 ) -> Iterator[str]:

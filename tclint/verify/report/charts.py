@@ -38,14 +38,6 @@ class Stack:
     start: float = 0.0
 
 
-@record(frozen=True)
-class Mark:
-    """A place on a file's line, and what to say when it is pointed at."""
-
-    row: int
-    text: str
-
-
 def bars(items: Sequence[Bar]) -> str:
     """Horizontal bars on one scale."""
     top = max([item.upper or item.value for item in items], default=0.0) or 1.0
@@ -69,23 +61,6 @@ def legend(names: Sequence[str]) -> str:
         for number, name in enumerate(names)
     )
     return f'<div class="legend">{"".join(entries)}</div>'
-
-
-def timeline(marks: Sequence[Mark], rows: int) -> str:
-    """A file's lines from left to right with a mark at each break."""
-    last = max([rows, *(mark.row for mark in marks)])
-    y, free_from = 30, 0.0
-    parts = [f'<line class="axis" x1="2%" y1="{y}" x2="98%" y2="{y}"/>']
-    for mark in sorted(marks, key=lambda one: one.row):
-        x = 2 + 96 * mark.row / last
-        title = f"<title>{escape(mark.text)}</title>"
-        parts.append(f'<circle class="bad" cx="{x:.2f}%" cy="{y}" r="6">{title}</circle>')
-        if x >= free_from:
-            parts.append(f'<text x="{x:.2f}%" y="16" text-anchor="middle">{mark.row}</text>')
-            free_from = x + 8
-    parts.append(f'<text class="soft" x="2%" y="{y + 24}">line 1</text>')
-    end = f'<text class="soft" x="98%" y="{y + 24}" text-anchor="end">{last}</text>'
-    return _svg(y + 28, "".join(parts) + end)
 
 
 def _bar(item: Bar, number: int, top: float) -> str:
