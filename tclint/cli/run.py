@@ -76,6 +76,15 @@ def run(
             "compare losses and step times. Your files stay unchanged.",
         ),
     ] = False,
+    try_compile: Annotated[
+        bool | None,
+        typer.Option(
+            "--try-compile/--no-try-compile",
+            help="Run some steps more, alternately as they are and with the models that they call "
+            "compiled. Default: with --prove, where nothing is compiled.",
+            show_default=False,
+        ),
+    ] = None,
     ablate: Annotated[
         int,
         typer.Option(
@@ -155,5 +164,14 @@ def run(
             "`--remedies settings`"
         )
     wanted = Wanted(unsafe_fixes, settings=remedies is Remedies.SETTINGS)
-    plan = Plan(tuple(command), settings, wanted, keep, ablate=ablate, prove=prove, apply=apply)
+    plan = Plan(
+        tuple(command),
+        settings,
+        wanted,
+        keep,
+        ablate=ablate,
+        prove=prove,
+        apply=apply,
+        try_compile=try_compile,
+    )
     raise typer.Exit(carry_out(plan, output_format.value, output_file))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from tclint.config import Config
     from tclint.run.ablate import Ablation
     from tclint.run.launch import Ended, Settings
+    from tclint.run.outlook import Tried
     from tclint.run.proof import Proof, Wanted
     from tclint.run.session import Answer
 
@@ -32,7 +34,8 @@ class Plan:
     """What to run, and what to do with the answer.
 
     ``wanted`` is what may be tried; ``keep`` is a folder for the recording; ``ablate`` is how many
-    lines to measure.
+    lines to measure. ``try_compile`` runs it with its models compiled; None: with a proof, where
+    nothing is compiled.
     """
 
     command: tuple[str, ...]
@@ -42,6 +45,7 @@ class Plan:
     ablate: int = 0
     prove: bool = False
     apply: bool = False
+    try_compile: bool | None = None
 
 
 def carry_out(plan: Plan, output_format: str, output_file: Path | None) -> int:
@@ -123,10 +127,14 @@ def _folder(plan: Plan, desk: Path) -> Path:
 
 
 def _answer(plan: Plan, ended: Ended, folder: Path, config: Config) -> Answer:
-    from tclint.run.read import read_folder
+    from tclint.run.rates import measure_rates
+    from tclint.run.read import read_folder, training
     from tclint.run.session import answer
 
     reading = read_folder(folder)
+    on_gpu = next((one.process for one in training(reading) if one.process.device), None)
+    if on_gpu is not None and (why := measure_rates(on_gpu, folder)):
+        note(f"no ceiling: the GPU could not be measured: {why}")
     ran = next((one.process.torch for one in reading.processes if one.process.torch), None)
     return answer(plan.command, ended, reading, folder, running_on(config, ran))
 
@@ -143,6 +151,9 @@ def _tell(
     """Report on what was recorded, and on what is tried because of it."""
     from tclint.cli.report_file import could_write
 
+    if _tries(plan, answer):
+        tried = _tried("trial of compiling", plan, answer, desk, _compiled)
+        answer = answer if tried is None else replace(answer, tried=tried)
     ablation = _tried("measurement", plan, answer, desk, _measured) if plan.ablate else None
     proof = _tried("proof", plan, answer, desk, _proved) if plan.prove else None
     text = render(answer, output_format, proof, ablation)
@@ -165,6 +176,21 @@ def _tried(
     except (UserError, ConfigError, OSError) as error:
         note(str(error))
     return None
+
+
+def _tries(plan: Plan, answer: Answer) -> bool:
+    """Whether compiling is tried: where somebody asks for it, or proves and compiles nothing."""
+    if plan.try_compile is not None:
+        return plan.try_compile
+    first = answer.first
+    return plan.prove and first is not None and not first.recorded.compiled
+
+
+def _compiled(plan: Plan, answer: Answer, desk: Path) -> Tried:
+    from tclint.run.try_compile import try_compile
+
+    note("runs the command again, alternately with its models compiled and as it is")
+    return try_compile(answer, plan.settings, desk)
 
 
 def _measured(plan: Plan, answer: Answer, desk: Path) -> Ablation:

@@ -54,7 +54,7 @@ def in_turns(
     failed: dict[str, str] = {}
     for number in range(ROUNDS):
         for name in [name for name in arms if name not in failed]:
-            told = _round(command, desk / f"{name}-{number}", with_texts[name])
+            told = one_round(command, desk / f"{name}-{number}", with_texts[name])
             if isinstance(told, str):
                 failed[name] = told
             else:
@@ -107,7 +107,7 @@ def _moved(marker: str, fixed: FixRun) -> str:
     return marker
 
 
-def _round(command: Sequence[str], folder: Path, settings: Settings) -> Recorded | str:
+def one_round(command: Sequence[str], folder: Path, settings: Settings) -> Recorded | str:
     """What one run recorded, or why it made no steps."""
     folder.mkdir()
     ended = launch(command, folder, settings, output=folder / "output.txt")

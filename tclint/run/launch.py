@@ -26,7 +26,9 @@ class Settings:
 
     ``steps`` ends the command after so many (0: never). ``window`` are the numbers of steps for
     host syncs, samples of the host, and the profiler. ``overlay`` is a file of texts that take the
-    place of files'. ``seed`` is given to torch and ``random`` as soon as they are there.
+    place of files'. ``seed`` is given to torch and ``random`` as soon as they are there. Models
+    that are called are compiled where ``compile`` is ``model``, ``graphs`` (with CUDA graphs), or
+    ``blocks``. ``more`` are further variables.
     """
 
     steps: int = 0
@@ -36,6 +38,8 @@ class Settings:
     marker: str = ""
     overlay: Path | None = None
     seed: int | None = None
+    compile: str = ""
+    more: tuple[tuple[str, str], ...] = ()
 
     def environment(self, folder: Path) -> dict[str, str]:
         """The variables by which the recorder is told."""
@@ -52,7 +56,9 @@ class Settings:
             told["TCLINT_RECORD_MARKER"] = self.marker
         if self.overlay is not None:
             told["TCLINT_RECORD_OVERLAY"] = str(self.overlay.resolve())
-        return told
+        if self.compile:
+            told["TCLINT_RECORD_COMPILE"] = self.compile
+        return told | dict(self.more)
 
 
 @record(frozen=True)

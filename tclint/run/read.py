@@ -36,6 +36,7 @@ _LISTS = {
     "samples": "samples",
     "syncs": "syncs",
     "profile": "profiles",
+    "model": "models",
     "note": "notes",
 }
 """Kinds of which a process writes several, and the field that holds them."""

@@ -182,6 +182,15 @@ class Memory:
 
 
 @record(frozen=True)
+class Model:
+    """A model that the program calls, and how many modules of it were compiled for a trial."""
+
+    name: str
+    place: Place
+    compiled: int
+
+
+@record(frozen=True)
 class Note:
     """What the recorder could not do, and why; the command went on."""
 
@@ -209,6 +218,7 @@ KINDS: dict[str, type] = {
     "profile": Profile,
     "gradients": Gradients,
     "memory": Memory,
+    "model": Model,
     "note": Note,
     "end": End,
 }
@@ -230,5 +240,6 @@ class Recorded:
     profiles: tuple[Profile, ...] = ()
     gradients: Gradients | None = None
     memory: Memory | None = None
+    models: tuple[Model, ...] = ()
     notes: tuple[Note, ...] = ()
     end: End | None = None

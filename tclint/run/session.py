@@ -6,19 +6,24 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
+from typing import Any
 
 from tclint.config import Config
 from tclint.lint.engine import Result
 from tclint.records import record
+from tclint.run.ceiling import ceiling_of, demand_of
 from tclint.run.events import Event, Kind, events_of, together
 from tclint.run.gpu import Activity, activity
 from tclint.run.gradients import with_forward_lines
 from tclint.run.host import Key, Work
 from tclint.run.intervals import NOTHING, Interval
+from tclint.run.kernels import kernel_classes
 from tclint.run.launch import Ended
 from tclint.run.lines import Joined, Line, join
 from tclint.run.missing import notes_of
+from tclint.run.outlook import Ceiling, KernelClasses, Tried
 from tclint.run.price import FREE, Price, prices, step_times
+from tclint.run.rates import read_rates
 from tclint.run.read import Reading, training
 from tclint.run.recorded import Recorded
 from tclint.run.spans import read_spans
@@ -46,6 +51,8 @@ class Rank:
     step: Interval = NOTHING
     activity: Activity | None = None
     switches: Switches | None = None
+    kernels: KernelClasses | None = None
+    ceiling: Ceiling | None = None
 
     @property
     def idle_share(self) -> float:
@@ -90,6 +97,8 @@ class Answer:
     processes: int = 0
     by_key: Mapping[Key, Price] = field(default_factory=dict)
     work: Work = Work()
+    ceiling: Ceiling | None = None
+    tried: Tried | None = None
 
     @property
     def priced(self) -> bool:
@@ -140,10 +149,10 @@ def answer(
     ranks = []
     for told in chosen:
         one, unread = with_forward_lines(told, folder)
-        on_gpu, graphs, trouble = _traced(one, folder)
-        notes += [*unread, *trouble, *_skipped(one)]
         step = step_times(one.steps) if one.steps is not None else NOTHING
-        ranks.append(Rank(one, events_of(one), step, on_gpu, graphs))
+        rank, trouble = _traced(Rank(one, events_of(one), step), folder)
+        notes += [*unread, *trouble, *_skipped(one)]
+        ranks.append(rank)
     events = together([rank.events for rank in ranks]) if ranks else ()
     joined = join([rank.recorded for rank in ranks], events, config, more)
     table: Mapping[Key, Price] = {}
@@ -163,6 +172,7 @@ def answer(
             processes=len(reading.processes),
             by_key=table,
             work=work,
+            ceiling=ranks[0].ceiling if ranks else None,
         )
     )
 
@@ -219,13 +229,24 @@ def _skipped(one: Recorded) -> Iterator[str]:
         yield f"CUDA graphs were skipped: {why}" + (f" ({times} times)" if times > 1 else "")
 
 
-def _traced(one: Recorded, folder: Path) -> tuple[Activity | None, Switches | None, Sequence[str]]:
-    """What the last trace tells of the GPU and of compiled graphs, or why it tells nothing."""
-    for profile in reversed(one.profiles):
+def _traced(rank: Rank, folder: Path) -> tuple[Rank, Sequence[str]]:
+    """The rank with what its last trace tells of the GPU and of compiled graphs, or why nothing."""
+    for profile in reversed(rank.recorded.profiles):
         try:
             spans = read_spans(folder, profile.file)
         except (OSError, ValueError) as error:
-            return None, None, [f"the profiler's trace cannot be read: {error}"]
+            return rank, [f"the profiler's trace cannot be read: {error}"]
         steps = max(1, profile.last - profile.first + 1)
-        return activity(spans, steps), switches(spans, steps), ()
-    return None, None, ()
+        on_gpu, graphs = activity(spans, steps), switches(spans, steps)
+        told = replace(rank, activity=on_gpu, switches=graphs)
+        return (told if on_gpu is None else _bounded(told, spans, steps, folder)), ()
+    return rank, ()
+
+
+def _bounded(rank: Rank, spans: Sequence[Mapping[str, Any]], steps: int, folder: Path) -> Rank:
+    """The rank with what bounds its steps on the GPU."""
+    rates, step = read_rates(folder), rank.step.value
+    classes = kernel_classes(spans, steps, step, rates)
+    demand = None if rates is None else demand_of(spans, steps, step, rates)
+    least = None if rates is None or demand is None else ceiling_of(demand, rates)
+    return replace(rank, kernels=classes, ceiling=least)

@@ -38,6 +38,8 @@ def render(
         ],
         "host_parts": _parts(answer.work),
         "breaks_explained": dict(zip(("known", "of"), answer.joined.explained, strict=True)),
+        "ceiling": plain(answer.ceiling) if answer.ceiling else None,
+        "tried": plain(answer.tried) if answer.tried else None,
         "notes": answer.notes,
         "proof": _proof(proof) if proof else None,
     }
@@ -61,6 +63,7 @@ def _rank(rank: Rank) -> dict[str, Any]:
         "step_ms": _interval(rank.step),
         "marker": one.steps.marker if one.steps else None,
         "gpu": plain(rank.activity) if rank.activity else None,
+        "kernels": plain(rank.kernels) if rank.kernels else None,
         "gpu_idle": rank.idle_share if rank.activity else None,
         "compiled": plain(one.compiled),
         "cudagraph_skips": [skip.reason for skip in one.skips],

@@ -48,7 +48,9 @@ class Profiles:
             # Else the tracer stays, and each launch is slower until the program ends.
             os.putenv(_DETACH, "1")
             self._detaches = torch.cuda.is_initialized()
-        self._profiler = torch.profiler.profile(activities=activities, acc_events=True)
+        self._profiler = torch.profiler.profile(
+            activities=activities, acc_events=True, record_shapes=True
+        )
         self._profiler.start()
         self._give_way()
         return True

@@ -10,6 +10,7 @@ from typing import Any
 
 from . import dynamo
 from .backward import on_backward, skip_code
+from .compiling import Compiling
 from .losses import Losses
 from .overlay import STEP
 from .recording import Recording
@@ -43,6 +44,9 @@ def attach(torch: Any, recording: Recording, told: Mapping[str, str] = os.enviro
     recording.undo += [one for one in undo if one is not None]
     if told.get("TCLINT_RECORD_MARKER"):
         setattr(builtins, STEP, hear("a step", loop.marked))
+    if told.get("TCLINT_RECORD_COMPILE"):
+        models = Compiling(torch, recording, told["TCLINT_RECORD_COMPILE"])
+        lines.guarded("compiling", models.begin)()
     recording.at_end += [
         lines.guarded("windows", windows.finish),
         lines.guarded("steps", loop.write),

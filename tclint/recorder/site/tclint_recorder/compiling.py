@@ -1,0 +1,91 @@
+"""Compile the models that the program calls, as ``model.compile()`` before its loop would.
+
+``Module.__call__`` is another function until the models are known: the outermost module with
+parameters of each call is one. Within that call it is torch's own again, so that Dynamo never
+meets the other one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from .lines import place, user_frame
+from .recording import Recording
+
+BLOCKS, GRAPHS = "blocks", "graphs"
+_ENOUGH = 200
+"""Calls without a new model after which none is expected."""
+
+
+class Compiling:
+    """Finds the models of a program at their first calls, and has each compiled."""
+
+    def __init__(self, torch: Any, recording: Recording, what: str) -> None:
+        self._module = torch.nn.Module
+        self._recording = recording
+        self._what = what
+        self._seen: list[Any] = []
+        self._since = 0
+
+    def begin(self) -> None:
+        """Look at calls from now on."""
+        kind, call = self._module, self._module.__call__
+        meet = self._recording.lines.guarded("compiling", self._meet)
+
+        def called(module: Any, *args: Any, **kwargs: Any) -> Any:
+            kind.__call__ = call
+            try:
+                meet(module)
+                return call(module, *args, **kwargs)
+            finally:
+                if self._since < _ENOUGH:
+                    kind.__call__ = called
+
+        kind.__call__ = called
+
+    def _meet(self, module: Any) -> None:
+        self._since += 1
+        if any(one is module for one in self._seen):
+            return
+        self._since = 0
+        self._seen.append(module)
+        if next(module.parameters(), None) is None:
+            return
+        chosen = [*blocks(module)] if self._what == BLOCKS else [module]
+        left = [one for one in chosen if not _is_compiled(one)]
+        if left and os.environ.get("TCLINT_RECORD_DRAWS"):
+            _draw_as_eager()
+        for one in left:
+            one.compile(**({"mode": "reduce-overhead"} if self._what == GRAPHS else {}))
+        self._recording.lines.write(
+            "model",
+            name=type(module).__qualname__,
+            place=place(user_frame(sys._getframe(), self._recording.libraries())),
+            compiled=len(left),
+        )
+
+
+def blocks(module: Any) -> Iterator[Any]:
+    """The outermost modules of which there are several of a kind: the layers of a list."""
+    kinds = Counter(type(one) for one in module.children() if any(one.children()))
+    repeated = [one for one in module.children() if kinds[type(one)] > 1]
+    yield from repeated
+    for child in module.children():
+        if not any(one is child for one in repeated):
+            yield from blocks(child)
+
+
+def _draw_as_eager() -> None:
+    """Have dropout draw what it draws in eager code: so losses can be compared."""
+    from torch._inductor import config
+
+    config.fallback_random = True
+
+
+def _is_compiled(module: Any) -> bool:
+    compiled = getattr(module, "_compiled_call_impl", None) is not None
+    return compiled or type(module).__name__ == "OptimizedModule"

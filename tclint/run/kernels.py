@@ -1,0 +1,175 @@
+"""What bounds a step on a GPU: its kernels by class, and what a remedy can bring of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from tclint.records import record
+from tclint.run.device_work import ON_GPU, PRECISE, Kind, Work, gpu_work
+from tclint.run.gpu import activity
+from tclint.run.least import BF16, Least
+from tclint.run.operations import result_shape
+from tclint.run.outlook import KernelClass, KernelClasses
+from tclint.run.rates import Rates
+from tclint.run.spans import MICRO, Event, end_of, start_of, steps_in
+
+ATTENTION_BY_HAND = "attention by hand"
+_LOADER = "enumerate(DataLoader)"
+_MANY_IDLE = 0.1
+"""The share of a step from which on its idle time is worth a remedy."""
+
+
+@record(frozen=True)
+class Remedy:
+    """What can be done about a class: the words, what it may alter, and the least that is left."""
+
+    words: str
+    change: str
+    left: Callable[[Sequence[Work], Least], float]
+
+
+_REMEDIES: Mapping[str, Remedy] = {
+    "matmul float32 (no TF32)": Remedy(
+        "`torch.set_float32_matmul_precision('high')` (TF32)",
+        "precision",
+        lambda works, least: least.products(works, "TF32"),
+    ),
+    "matmul TF32": Remedy(
+        "bf16 by `torch.autocast`",
+        "precision",
+        lambda works, least: least.products(works, BF16),
+    ),
+    "convolution channels-first": Remedy(
+        "`channels_last` for the model and its images",
+        "rounding",
+        lambda works, least: least.products(works),
+    ),
+    "convolution channels-last, TF32": Remedy(
+        "bf16 by `torch.autocast`",
+        "precision",
+        lambda works, least: least.products(works, BF16),
+    ),
+    ATTENTION_BY_HAND: Remedy(
+        "`scaled_dot_product_attention`",
+        "rounding",
+        lambda works, least: least.attention(works),
+    ),
+    Kind.POINTWISE.value: Remedy(
+        "`torch.compile` fuses them", "rounding", lambda works, least: least.glue(works)
+    ),
+    Kind.OPTIMIZER.value: Remedy(
+        "`fused=True`", "rounding", lambda works, least: least.optimizer(works)
+    ),
+}
+"""By the start of a class's name."""
+
+
+def kernel_classes(
+    events: Sequence[Event], steps: int, step_ms: float, rates: Rates | None = None
+) -> KernelClasses | None:
+    """The kernels of a step by class; None where the spans of a trace say nothing of a GPU.
+
+    ``steps`` is how many there are, unless the optimizer's own marks tell. Without ``rates``
+    nothing is said of what a remedy brings.
+    """
+    seen = activity(events, steps)
+    if seen is None:
+        return None
+    steps, works = steps_in(events, steps), gpu_work(events)
+    # Where kernels run side by side, each has its share of the time in which any of them ran.
+    whole = sum(work.ms for work in works)
+    share = seen.busy / whole / steps if whole else 0.0
+    idle = seen.idle(step_ms)
+    busy = 1.0 - idle / step_ms if step_ms else 1.0
+    found = [
+        _class(name, here, share, steps, Least(works, rates) if rates else None, busy)
+        for name, here in classes_of(works).items()
+    ]
+    ordered = tuple(sorted(found, key=lambda one: -one.ms))
+    launches = seen.launches / seen.steps
+    return KernelClasses(ordered, idle, launches, *_idle(events, steps, idle, step_ms, rates))
+
+
+def classes_of(works: Sequence[Work]) -> dict[str, list[Work]]:
+    """The work of a device by the names of its classes."""
+    scores = _scores(works)
+    found: dict[str, list[Work]] = {}
+    for work in works:
+        found.setdefault(_name(work, scores), []).append(work)
+    return found
+
+
+def _class(
+    name: str, works: Sequence[Work], share: float, steps: int, least: Least | None, busy: float
+) -> KernelClass:
+    ms = sum(work.ms for work in works) * share
+    launches = sum(work.kernels for work in works) / steps
+    remedy = next((one for start, one in _REMEDIES.items() if name.startswith(start)), None)
+    if remedy is None or least is None or _is_fused(works):
+        return KernelClass(name, ms, launches)
+    # Where the GPU waits for the host, a kernel that is faster only lets it wait longer.
+    saves = max(0.0, ms - remedy.left(works, least) / steps) * busy
+    return KernelClass(name, ms, launches, saves, remedy.words, remedy.change)
+
+
+def _is_fused(works: Sequence[Work]) -> bool:
+    """Whether an optimizer's step is fused already."""
+    return any(work.call.name.startswith("aten::_fused_") for work in works)
+
+
+def _name(work: Work, scores: frozenset[tuple[int, frozenset[int]]]) -> str:
+    if _touches(work, scores):
+        return ATTENTION_BY_HAND
+    named = work.detail and work.kind in PRECISE
+    return f"{work.kind.value} {work.detail}" if named else work.kind.value
+
+
+def _scores(works: Sequence[Work]) -> frozenset[tuple[int, frozenset[int]]]:
+    """The sizes of attention's scores: of what both a softmax and a product of a batch are."""
+    products = {_size(shape) for work in works for shape in _of_product(work)}
+    return frozenset(
+        _size(tensor.shape)
+        for work in works
+        if "softmax" in work.call.name
+        for tensor in work.call.tensors[:1]
+        if len(tensor.shape) > 2 and _size(tensor.shape) in products
+    )
+
+
+def _of_product(work: Work) -> Sequence[tuple[int, ...]]:
+
+    shape = result_shape(work.call) if "bmm" in work.call.name else ()
+    return [shape] if shape else []
+
+
+def _size(shape: Sequence[int]) -> tuple[int, frozenset[int]]:
+    count = 1
+    for one in shape:
+        count *= one
+    return count, frozenset(shape[-2:])
+
+
+def _touches(work: Work, scores: frozenset[tuple[int, frozenset[int]]]) -> bool:
+    """Whether a call reads or writes attention's scores."""
+    if not scores or work.kind not in {Kind.MATMUL, Kind.POINTWISE}:
+        return False
+    shapes = [tensor.shape for tensor in work.call.tensors if len(tensor.shape) > 2]
+    return any(_size(shape) in scores for shape in [*shapes, *_of_product(work)])
+
+
+def _idle(
+    events: Sequence[Event], steps: int, idle: float, step_ms: float, rates: Rates | None
+) -> tuple[float, str]:
+    """The most that fewer launches bring of the idle time, and how to have fewer."""
+    kernels = sum(event.get("cat") in ON_GPU for event in events) / steps
+    floor = kernels * rates.node * MICRO if rates is not None else 0.0
+    saves = max(0.0, idle - waiting_for_data(events, steps) - floor)
+    if not step_ms or saves < _MANY_IDLE * step_ms:
+        return 0.0, ""
+    return saves, "`torch.compile(..., mode='reduce-overhead')` (fusion and CUDA graphs)"
+
+
+def waiting_for_data(events: Sequence[Event], steps: int) -> float:
+    """Milliseconds of a step in which the host waits for a loader, or loads itself."""
+    waits = (event for event in events if str(event["name"]).startswith(_LOADER))
+    return sum(end_of(event) - start_of(event) for event in waits) / MICRO / steps

@@ -1,0 +1,72 @@
+"""What a step could be: what its kernels are, the least that it can take, what compiling brings.
+
+Times are milliseconds of one step, the mean of those that count, unless a field says otherwise.
+"""
+
+from __future__ import annotations
+
+from tclint.records import record
+from tclint.run.intervals import Interval
+
+
+@record(frozen=True)
+class KernelClass:
+    """The kernels of one class: their time on the GPU, and how often they are launched.
+
+    ``saves`` is the most that its ``remedy`` can bring, 0 where none is known; ``change`` is what
+    the remedy may alter: ``same bits``, ``rounding``, ``precision`` or ``behaviour``.
+    """
+
+    name: str
+    ms: float
+    launches: float
+    saves: float = 0.0
+    remedy: str = ""
+    change: str = ""
+
+
+@record(frozen=True)
+class KernelClasses:
+    """All kernels of a step, the dearest class first, and the time in which the GPU does nothing.
+
+    ``idle_saves`` is the most that ``idle_remedy`` can bring of it.
+    """
+
+    classes: tuple[KernelClass, ...]
+    idle: float
+    launches: float
+    idle_saves: float = 0.0
+    idle_remedy: str = ""
+
+
+@record(frozen=True)
+class Ceiling:
+    """The least that a step can take on this device, and which of its parts sets that.
+
+    ``bound_by`` is ``arithmetic``, ``memory``, ``launches`` or ``loading``.
+    """
+
+    ms: float
+    bound_by: str
+    words: str = ""
+
+
+@record(frozen=True)
+class Tried:
+    """The model that is called at a place, eager against compiled.
+
+    ``what`` was compiled; ``cold_start`` is in seconds; ``pays_after`` so many steps, None: never.
+    ``change`` is what happened to the losses, empty where they cannot be compared. Where ``failed``
+    says why it could not be tried, the numbers mean nothing.
+    """
+
+    what: str
+    place: tuple[str, int]
+    eager: Interval
+    compiled: Interval
+    breaks: int
+    recompiles: int
+    cold_start: float
+    pays_after: int | None
+    change: str
+    failed: str = ""

@@ -1,0 +1,216 @@
+"""The command with its models compiled, in turns with it as it is: what compiling would bring.
+
+Nothing is written: the recorder compiles each model at its first call, as ``model.compile()``
+would. Whole, by its repeated blocks, and on a GPU with CUDA graphs; the fastest is run again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+from tclint.errors import UserError
+from tclint.records import record
+from tclint.run.arms import one_round
+from tclint.run.events import Kind, events_of
+from tclint.run.intervals import NOTHING, Interval, of_median
+from tclint.run.launch import Settings
+from tclint.run.outlook import Tried
+from tclint.run.price import quiet_steps
+from tclint.run.recorded import Loss, Recorded, Steps
+from tclint.run.session import Answer
+
+WORDS: Mapping[str, str] = {
+    "model": "the model",
+    "blocks": "its blocks",
+    "graphs": "the model, with CUDA graphs",
+}
+"""What may be compiled, as a report says it."""
+_ENOUGH = 20_000
+"""Milliseconds of eager steps in a run that are enough."""
+_FEWEST, _MOST = 60, 300
+_QUIET = (0, 0, 0)
+_NS = 1e9
+_MS = 1e6
+_MILLI = 1e3
+SAME, ROUNDING, PRECISION, BEHAVIOUR = "same bits", "rounding", "precision", "behaviour"
+_ROUNDED, _PRECISE = 1e-4, 1e-2
+"""By how much, at most, the losses of the first steps differ for each of two classes."""
+_FIRST = 5
+
+
+@record(frozen=True)
+class Round:
+    """One run: what it recorded, with its steps, or why it made none."""
+
+    recorded: Recorded | None
+    why: str = ""
+
+    @property
+    def steps(self) -> Steps | None:
+        """The steps that were made."""
+        return None if self.recorded is None else self.recorded.steps
+
+    @property
+    def quiet(self) -> list[float]:
+        """Milliseconds of each step that counts."""
+        return [] if self.steps is None else quiet_steps(self.steps)
+
+    @property
+    def step(self) -> Interval:
+        """Milliseconds of a step."""
+        return of_median(self.quiet)
+
+
+def try_compile(answer: Answer, settings: Settings, desk: Path) -> Tried:
+    """Run the command eager and compiled; what compiling brings, or why it cannot be tried.
+
+    Raises:
+        UserError: the command as it is makes no steps.
+    """
+    first = answer.first
+    if first is None or first.recorded.steps is None:
+        raise UserError("compiling is not tried: no step was found")
+    if first.recorded.compiled:
+        raise UserError("compiling is not tried: something is compiled already")
+    trial = _Trial(answer.command, _shortened(answer, settings), desk)
+    eager = trial.run("eager")
+    if eager.recorded is None:
+        raise UserError(f"compiling is not tried: {eager.why}")
+    kinds = ["model", "blocks", *(["graphs"] if first.recorded.process.device else [])]
+    found = {kind: trial.run(kind) for kind in kinds}
+    running = {kind: one for kind, one in found.items() if _is_of_use(one)}
+    if not running:
+        return _failed(answer, found["model"])
+    best = min(running, key=lambda kind: running[kind].step.value)
+    return _tried(best, trial, eager, running[best])
+
+
+def _is_of_use(one: Round) -> bool:
+    """Whether something was compiled, and steps were made."""
+    return one.recorded is not None and any(model.compiled for model in one.recorded.models)
+
+
+class _Trial:
+    """Runs the command in one way after the other, each with its own cache of compiled code."""
+
+    def __init__(self, command: Sequence[str], settings: Settings, desk: Path) -> None:
+        self._command = command
+        self._settings = settings
+        self._desk = desk
+        self._count = 0
+
+    def run(self, kind: str, **more: str) -> Round:
+        """One run; what it is given ``more`` are variables."""
+        self._count += 1
+        folder = self._desk / f"compile-{self._count}"
+        cache = self._desk / f"inductor-{kind}"
+        told = (("TORCHINDUCTOR_CACHE_DIR", str(cache)), *more.items())
+        compiled = "" if kind == "eager" else kind
+        settings = replace(self._settings, compile=compiled, more=told)
+        found = one_round(self._command, folder, settings)
+        return Round(None, found) if isinstance(found, str) else Round(found)
+
+
+def _tried(kind: str, trial: _Trial, eager: Round, compiled: Round) -> Tried:
+    again = [trial.run("eager"), trial.run(kind)]
+    pairs = (
+        [(eager, compiled), (again[0], again[1])] if all(map(_ran, again)) else [(eager, compiled)]
+    )
+    before = _of_rounds([one for one, _ in pairs])
+    after = _of_rounds([one for _, one in pairs])
+    told = compiled.recorded
+    if told is None:  # nothing that was not run is told of
+        raise UserError("compiling is not tried: no run made steps")
+    model = next(one for one in told.models if one.compiled)
+    events = events_of(told)
+    cold = _until_settled(compiled) - _until_settled(eager)
+    return Tried(
+        what=WORDS[kind],
+        place=(model.place.filename, model.place.row),
+        eager=before,
+        compiled=after,
+        breaks=sum(event.kind is Kind.BREAK for event in events),
+        recompiles=sum(bool(one.recompile_reason) for one in told.compiled),
+        cold_start=cold,
+        pays_after=pays_after(max(0.0, cold), before, after),
+        change=_change(kind, trial, [eager, *again[:1]], compiled),
+    )
+
+
+def _ran(one: Round) -> bool:
+    return one.recorded is not None
+
+
+def _of_rounds(rounds: Sequence[Round]) -> Interval:
+    """The step of some runs; no run is quite like another: the interval holds that of each."""
+    whole = of_median([ms for one in rounds for ms in one.quiet])
+    each = [one.step.value for one in rounds]
+    return Interval(whole.value, min([whole.low, *each]), max([whole.high, *each]))
+
+
+def _until_settled(one: Round) -> float:
+    """Seconds from the start of a run to the last of its steps that took far longer than others."""
+    if one.recorded is None or one.steps is None:
+        return 0.0
+    usual = 3 * one.step.value
+    ends = one.steps.ends
+    spent = sum((b - a) / _MS - one.step.value for a, b in pairwise(ends) if (b - a) / _MS > usual)
+    return (ends[0] - one.recorded.process.started) / _NS + spent / _MILLI
+
+
+def pays_after(cold: float, before: Interval, after: Interval) -> int | None:
+    """The steps after which ``cold`` seconds of compiling have come back; None where none does."""
+    saved = before.value - after.value
+    if saved <= 0 or after.high >= before.low:
+        return None
+    return math.ceil(cold * _MILLI / saved)
+
+
+def _change(kind: str, trial: _Trial, eager: Sequence[Round], compiled: Round) -> str:
+    """What happens to the losses; empty where eager runs differ from each other, or tell none."""
+    rounds = [_losses(one) for one in eager if one.recorded is not None]
+    if not any(rounds) or any(one != rounds[0] for one in rounds):
+        return ""
+    found = change_of(rounds[0], _losses(compiled))
+    if found not in {PRECISION, BEHAVIOUR}:
+        return found
+    # Compiled dropout draws other numbers: that alone is no other behaviour.
+    drawn = trial.run(kind, TCLINT_RECORD_DRAWS="1")
+    return change_of(rounds[0], _losses(drawn)) if drawn.recorded is not None else found
+
+
+def _losses(one: Round) -> list[str]:
+    losses: Sequence[Loss] = () if one.recorded is None else one.recorded.losses
+    return [loss.value for loss in losses]
+
+
+def change_of(before: Sequence[str], after: Sequence[str]) -> str:
+    """The class of a change by the losses of the same steps, as ``float.hex()``."""
+    pairs = list(zip(before, after, strict=False))
+    if all(one == other for one, other in pairs):
+        return SAME
+    numbers = [(float.fromhex(one), float.fromhex(other)) for one, other in pairs[:_FIRST]]
+    apart = max(abs(a - b) / max(abs(a), abs(b), 1e-30) for a, b in numbers)
+    # Where the first steps are alike, what comes later is how a difference grows.
+    return ROUNDING if apart < _ROUNDED else PRECISION if apart < _PRECISE else BEHAVIOUR
+
+
+def _shortened(answer: Answer, settings: Settings) -> Settings:
+    """As many steps as tell enough, and none after them; nothing is looked at closely."""
+    step = answer.first.step.value if answer.first else 0.0
+    enough = math.ceil(_ENOUGH / step) if step else _MOST
+    steps = settings.warm_up + min(max(enough, _FEWEST), _MOST)
+    return replace(settings, window=_QUIET, steps=min(steps, settings.steps or steps))
+
+
+def _failed(answer: Answer, model: Round) -> Tried:
+    place = (
+        answer.first.recorded.steps.place if answer.first and answer.first.recorded.steps else None
+    )
+    where = (place.filename, place.row) if place else ("?", 0)
+    why = model.why or "no module with parameters is called"
+    return Tried(WORDS["model"], where, NOTHING, NOTHING, 0, 0, 0.0, None, "", why)

@@ -1,0 +1,142 @@
+"""Compiling the models that a command calls: which they are, and what is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tclint.run.intervals import Interval
+from tclint.run.launch import Settings
+from tclint.run.try_compile import change_of, pays_after
+
+torch = pytest.importorskip("torch")
+
+
+def hexed(*values: float) -> list[str]:
+    return [value.hex() for value in values]
+
+
+@pytest.mark.parametrize(
+    ("after", "change"),
+    [
+        ((2.0, 1.5, 1.25), "same bits"),
+        ((2.0, 1.5 * (1 + 1e-7), 1.25 * (1 + 1e-6)), "rounding"),
+        ((2.0, 1.5 * (1 + 1e-3), 1.25), "precision"),
+        ((2.5, 1.5, 1.25), "behaviour"),
+    ],
+)
+def test_losses_tell_the_class_of_a_change(after: tuple[float, ...], change: str) -> None:
+    assert change_of(hexed(2.0, 1.5, 1.25), hexed(*after)) == change
+
+
+def test_a_small_difference_that_grows_late_is_rounding() -> None:
+    before = [1.0 / n for n in range(1, 40)]
+    after = [*before[:10], *(value * 1.01 for value in before[10:])]
+    assert change_of(hexed(*before), hexed(*after)) == "rounding"
+
+
+def test_compiling_pays_once_what_it_took_has_come_back() -> None:
+    plain, faster = Interval(10, 9.8, 10.2), Interval(6, 5.9, 6.1)
+    assert pays_after(2.0, plain, faster) == 500
+    assert pays_after(2.0, faster, plain) is None
+    assert pays_after(2.0, plain, Interval(9.9, 9.0, 10.4)) is None
+
+
+class Heard:
+    """Stands for a recording: keeps what is written."""
+
+    def __init__(self) -> None:
+        self.lines = self
+        self.told: list[dict[str, Any]] = []
+
+    def guarded(self, what: str, function: Any) -> Any:
+        del what
+        return function
+
+    def write(self, kind: str, **fields: Any) -> None:
+        self.told.append({"kind": kind, **fields})
+
+    def libraries(self) -> tuple[str, ...]:
+        return (str(Path(torch.__file__).parent), str(Path(__file__).parents[1] / "tclint"))
+
+
+@pytest.fixture
+def compiling(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """What finds the models; ``Module.compile`` only says which module it was asked for."""
+    site = Path(__file__).parents[1] / "tclint" / "recorder" / "site"
+    monkeypatch.syspath_prepend(str(site))
+    from tclint_recorder.compiling import Compiling
+
+    asked: list[tuple[Any, dict[str, Any]]] = []
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda self, **how: asked.append((self, how)))
+    heard = Heard()
+
+    def begin(what: str) -> tuple[list[tuple[Any, dict[str, Any]]], Heard]:
+        Compiling(torch, heard, what).begin()
+        return asked, heard
+
+    before = torch.nn.Module.__call__
+    yield begin
+    torch.nn.Module.__call__ = before
+
+
+def block(width: int = 4) -> Any:
+    return torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.ReLU())
+
+
+def test_the_outermost_modules_with_parameters_are_compiled_once(compiling: Any) -> None:
+    one, other = torch.nn.Sequential(block(), block()), block()
+    asked, heard = compiling("model")
+    for _ in range(3):
+        torch.nn.MSELoss()(other(one(torch.ones(2, 4))), torch.zeros(2, 4))
+    assert [module for module, _ in asked] == [one, other]
+    assert [(line["name"], line["compiled"]) for line in heard.told] == [
+        ("Sequential", 1),
+        ("Sequential", 1),
+    ]
+    assert heard.told[0]["place"]["filename"] == __file__
+
+
+def test_with_cuda_graphs_the_mode_says_so(compiling: Any) -> None:
+    asked, _ = compiling("graphs")
+    block()(torch.ones(2, 4))
+    assert [how for _, how in asked] == [{"mode": "reduce-overhead"}]
+
+
+def test_blocks_are_the_outermost_layers_of_which_there_are_several(compiling: Any) -> None:
+    layers = torch.nn.ModuleList([block() for _ in range(3)])
+    model = torch.nn.ModuleDict({"layers": layers, "head": torch.nn.Linear(4, 1)})
+    model.forward = lambda x: x
+    asked, _ = compiling("blocks")
+    model(torch.ones(1, 4))
+    assert [module for module, _ in asked] == [*layers]
+
+
+def test_within_a_model_modules_are_called_by_torch_alone(compiling: Any) -> None:
+    seen = []
+    inner = block()
+    inner[0].register_forward_pre_hook(lambda *_: seen.append(torch.nn.Module.__call__))
+    theirs = torch.nn.Module.__call__
+    compiling("model")
+    assert torch.nn.Module.__call__ is not theirs
+    inner(torch.ones(2, 4))
+    assert seen == [theirs]
+
+
+def test_after_many_calls_without_a_new_model_torch_is_as_it_was(compiling: Any) -> None:
+    theirs = torch.nn.Module.__call__
+    model = block()
+    compiling("model")
+    for _ in range(201):
+        model(torch.ones(2, 4))
+    assert torch.nn.Module.__call__ is theirs
+
+
+def test_a_process_is_told_what_to_compile(tmp_path: Path) -> None:
+    assert "TCLINT_RECORD_COMPILE" not in Settings().environment(tmp_path)
+    told = Settings(compile="blocks", more=(("A", "b"),)).environment(tmp_path)
+    assert told["TCLINT_RECORD_COMPILE"] == "blocks"
+    assert told["A"] == "b"
