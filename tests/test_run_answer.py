@@ -89,7 +89,6 @@ def test_what_costs_less_than_could_be_measured_is_worth_nothing_here(recording:
     (other,) = recording.answer().dear
     assert other.line.only_works
     assert "worth nothing here: 1 line (train.py:12 breaks the graph)" in recording.told()
-    assert "no rule finds anything worth a change here" in recording.told()
 
 
 def test_what_costs_less_than_steps_differ_by_is_not_said_to_be_worth_nothing(
@@ -111,8 +110,7 @@ def test_what_costs_less_than_steps_differ_by_is_not_said_to_be_worth_nothing(
         assert "TCL170 setting" in report
         assert "Worth nothing here" not in report
     for report in (told, as_markdown.render(answer, root), as_html.render(answer, root)):
-        assert "o line costs more than the steps vary by anyway" in report
-        assert "othing here is worth a change" not in report
+        assert "othing is worth a change" not in report
 
 
 def test_what_costs_less_than_steps_differ_by_can_still_be_proved(recording: Recording) -> None:
@@ -171,7 +169,7 @@ def test_the_backward_of_a_recompile_is_no_cold_start(recording: Recording) -> N
     recording.process(recording.compiled(), again, *backwards, recording.end())
     assert "once: cold start 2.5 s, 1 recompile 2.5 s" in recording.told()
     page = as_html.render(recording.answer(), recording.script.parent)
-    cold, recompiles = page.split("<h2>Cold start</h2>")[1].split("<h2>Recompiles</h2>")
+    recompiles, cold = page.split("<h2>Recompiles</h2>")[1].split("<h2>Cold start</h2>")
     assert "0/0 masked, its backward" in cold
     assert "0/1" not in cold
     assert "compiled 1 more time, 2.5 s" in recompiles
@@ -190,7 +188,7 @@ def test_the_page_counts_one_break_as_one(recording: Recording) -> None:
     recording.process(recording.break_line(), recording.compiled(), recording.end())
     page = as_html.render(recording.answer(), recording.script.parent)
     assert "<b>1</b><span>graph break</span>" in page
-    assert "<b>0</b><span>recompiles</span>" in page
+    assert "<span>recompiles</span>" not in page
 
 
 def test_lines_that_cannot_be_read_are_counted_and_the_rest_is_told(recording: Recording) -> None:

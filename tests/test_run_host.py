@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tclint.run.host import Part
-from tests.run_recordings import MS, START, Recording
+from tests.run_recordings import MS, START, Recording, evenly
 
 LOOP = """\
 import torch
@@ -56,10 +56,11 @@ class Sampled(Recording):
         self.stacks.append((stack, times))
 
     def sampled(self, at: tuple[float, ...] = (), more: tuple[dict[str, Any], ...] = ()) -> None:
-        """Write what was seen, ``at`` which moments of step 30; it ends at the optimizer's."""
-        hits = [[START, n] for n, (_, times) in enumerate(self.stacks) for _ in range(times)]
-        for hit, moment in zip(hits, at, strict=False):
-            hit[0] = START + int((29 + moment) * 10 * MS)
+        """Write what was seen, ``at`` which moments of each step; it ends at the optimizer's."""
+        hits = evenly([n for n, (_, times) in enumerate(self.stacks) for _ in range(times)])
+        if at:
+            moments = [(step, *one) for step in range(19, 39) for one in enumerate(at)]
+            hits = [[START + int((n + moment) * 10 * MS), one] for n, one, moment in moments]
         samples = {
             "kind": "samples", "interval": MS, "first": 20, "last": 40,
             "stacks": [stack for stack, _ in self.stacks], "hits": hits,
@@ -93,11 +94,9 @@ def test_forward_backward_and_the_optimizers_step_are_no_lines_to_change(sampled
     sampled.sampled()
     found = sampled.answer()
     assert not found.dear
-    assert [found.work.part(part) for part in Part] == [50, 30, 20]
-    told = (
-        "of the host's time: forward 50% (train.py:14), backward 30% (train.py:15), optimizer 20%"
-    )
-    assert told in sampled.told()
+    assert [round(found.work.part(part), 6) for part in Part] == [5, 3, 2]
+    told = "80% the model itself (forward 50%, backward 30%), 20% optimizer (train.py:16).\n"
+    assert f"A step takes 10 ms: {told}" in sampled.told()
 
 
 def test_a_loader_is_named_at_the_loop_over_it(sampled: Sampled) -> None:
@@ -144,7 +143,7 @@ def test_a_compiled_graph_is_no_line_of_its_function(sampled: Sampled) -> None:
     sampled.sampled()
     found = sampled.answer()
     assert not found.dear
-    assert [found.work.part(part) for part in Part] == [50, 0, 50]
+    assert [round(found.work.part(part), 6) for part in Part] == [5, 0, 5]
 
 
 def test_what_a_closure_of_the_optimizer_calls_is_not_the_optimizers_work(sampled: Sampled) -> None:
@@ -154,7 +153,7 @@ def test_what_a_closure_of_the_optimizer_calls_is_not_the_optimizers_work(sample
         stack.insert(2, {"filename": OPTIMIZER[0][0], "row": 5, "function": "step"})
     sampled.sampled()
     work = sampled.answer().work
-    assert [work.part(part) for part in Part] == [50, 50, 0]
+    assert [round(work.part(part), 6) for part in Part] == [5, 5, 0]
 
 
 def test_a_usual_step_is_drawn_from_its_start_to_its_end(sampled: Sampled) -> None:

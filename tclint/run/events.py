@@ -41,7 +41,8 @@ class Event:
     ``times`` is how often it happened: a break once for each compilation that met it, a host sync
     once for each time in a step. ``stack`` goes on into libraries, outermost first. ``by_torch``
     marks what torch's own code asks for. ``settings`` are those of ``torch._dynamo.config`` that
-    torch says would help. ``ranks`` saw it.
+    torch says would help. ``ranks`` saw it. ``limit`` marks a recompile after which torch gives up:
+    the function runs eagerly from then on.
     """
 
     kind: Kind
@@ -55,6 +56,7 @@ class Event:
     settings: tuple[str, ...] = ()
     ranks: tuple[int, ...] = ()
     compile_id: str = ""
+    limit: bool = False
 
 
 def libraries_of(process: Process) -> Libraries:
@@ -137,6 +139,7 @@ def _recompiles(compiled: Iterable[Compiled], libraries: Libraries) -> Iterator[
             _words(found),
             stack,
             compile_id=found.compile_id,
+            limit=found.limit_reached,
         )
 
 

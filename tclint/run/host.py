@@ -7,24 +7,29 @@ or not a rule knows it.
 
 from __future__ import annotations
 
-import ast
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
-from functools import cached_property
 from pathlib import Path
 
-from tclint.files import read_bytes
 from tclint.records import record
 from tclint.run.events import libraries_of
-from tclint.run.recorded import Place, Recorded, Samples
+from tclint.run.intervals import NOTHING, Interval, of_share
+from tclint.run.own_code import OwnFile
+from tclint.run.recorded import Place, Recorded
+from tclint.run.sampled import Sampled, Stack, sampled
 from tclint.verify.break_text import Libraries
 
 Key = tuple[str, int]
 """A line: its file and its row."""
-LINE = "line"
+LINE, LOADING, TRANSFER = "line", "loading", "transfer"
+_TRAINS = frozenset({"optimizer.step", "backward"})
+_WAITS = frozenset(
+    {"_try_get_data", "_recv", "_recv_bytes", "recv_bytes", "poll", "wait", "select"}
+)
+_ROUNDED = 1e-9
 _MOST = 2 / 3
 """A line that calls another with this share of its time has that one named instead."""
 
@@ -39,29 +44,54 @@ class Part(str, Enum):
 
 @record(frozen=True)
 class Beside:
-    """A line that works on the host: how many samples, and where most of them end in a library."""
+    """A line that works on the host: milliseconds, and where most of it ends in a library."""
 
-    hits: int
+    ms: float
     inside: str = ""
 
 
 @record(frozen=True)
-class Work:
-    """Samples of the host's time: of ``total``, those at known lines, of the model, and beside it.
+class LoopLine:
+    """What a stack is of, a part or ``loading``, ``transfer``, ``line``, and its path to there.
 
-    ``parts`` are by the line of the loop from which the model's work is called. No sample counts
+    The ``path`` are the user's statements, the loop's own first; ``detail`` says what a loader
+    does. ``without_gradients``: a model runs there, and nothing learns from it.
+    """
+
+    kind: str
+    path: tuple[Key, ...] = ()
+    detail: str = ""
+    without_gradients: bool = False
+
+
+@record(frozen=True)
+class Work:
+    """The host's time in a mean step, in milliseconds: known lines, the model, and beside it.
+
+    ``parts`` are by the line of the loop from which the model's work is called. No time counts
     twice. ``stacks`` says of each what it is: a part, or ``line`` with that line.
     """
 
-    total: int = 0
-    known: Mapping[Key, int] = field(default_factory=dict)
-    parts: Mapping[Part, Mapping[Key, int]] = field(default_factory=dict)
+    seen: Sampled = Sampled()
+    known: Mapping[Key, float] = field(default_factory=dict)
+    parts: Mapping[Part, Mapping[Key, float]] = field(default_factory=dict)
     beside: Mapping[Key, Beside] = field(default_factory=dict)
-    stacks: Mapping[tuple[Place, ...], tuple[str, Key | None]] = field(default_factory=dict)
+    stacks: Mapping[Stack, tuple[str, Key | None]] = field(default_factory=dict)
+    lines: Mapping[Stack, LoopLine] = field(default_factory=dict)
 
-    def part(self, part: Part) -> int:
-        """The samples of one part of the model's work."""
+    @property
+    def total(self) -> float:
+        """Milliseconds of a mean step that samples tell of."""
+        return sum(self.seen.stacks.values())
+
+    def part(self, part: Part) -> float:
+        """The milliseconds of one part of the model's work."""
         return sum(self.parts.get(part, {}).values())
+
+    def of(self, ms: float) -> Interval:
+        """Milliseconds with what they may be off by, as so few samples tell of them."""
+        seen = self.seen
+        return of_share(ms, seen.mean, seen.looks) * seen.mean if ms else NOTHING
 
 
 def work_of(one: Recorded, rows: Mapping[Key, Key], waiting: frozenset[Key] = frozenset()) -> Work:
@@ -70,10 +100,7 @@ def work_of(one: Recorded, rows: Mapping[Key, Key], waiting: frozenset[Key] = fr
     What a ``waiting`` line calls of the user's own works for itself: that it waits as well, to copy
     a batch that a function made, is another matter.
     """
-    division = _Division(one, rows, waiting)
-    for samples in one.samples:
-        division.take(samples)
-    return division.done()
+    return _Division(one, rows, waiting).done(sampled(one))
 
 
 def stack_part(stack: Sequence[Place], libraries: Libraries) -> Part | None:
@@ -122,63 +149,108 @@ def _line_of(place: Place, rows: Mapping[Key, Key]) -> Key | None:
 
 
 class _Division:
-    """Counts samples, stack by stack."""
+    """Adds up samples, stack by stack."""
 
     def __init__(self, one: Recorded, rows: Mapping[Key, Key], waiting: frozenset[Key]) -> None:
         self._rows = rows
         self._waiting = waiting
         self._libraries = libraries_of(one.process)
         self._loop = one.steps.place if one.steps is not None else None
-        self._total = 0
+        self._trains = one.steps is not None and one.steps.marker in _TRAINS
         self._known: Counter[Key] = Counter()
         self._parts: dict[Part, Counter[Key]] = {part: Counter() for part in Part}
         self._model_rows: set[Key] = set()
-        self._left: list[tuple[tuple[Place, ...], int]] = []
-        self._stacks: dict[tuple[Place, ...], tuple[str, Key | None]] = {}
-        self._files: dict[str, _File] = {}
+        self._left: list[tuple[Stack, float]] = []
+        self._stacks: dict[Stack, tuple[str, Key | None]] = {}
+        self._files: dict[str, OwnFile] = {}
 
-    def take(self, samples: Samples) -> None:
-        """Count what some samples saw."""
-        hits = Counter(number for _, number in samples.hits)
-        for number, count in hits.items():
-            stack = samples.stacks[number]
-            self._total += count
-            part = stack_part(stack, self._libraries)
-            own = self._own(stack)
+    def done(self, seen: Sampled) -> Work:
+        """What the samples come to."""
+        parts = {stack: self._part(stack) for stack in seen.stacks}
+        for stack, part in parts.items():
             if part is not None:
                 self._model_rows |= {(place.filename, place.row) for place in stack}
-            graph = in_graph(stack, self._libraries)
-            owner = None if graph and part is not None else known_line(stack, self._rows)
-            if owner in self._waiting and own and _line_of(own[-1], self._rows) != owner:
-                owner = None
-            if owner is not None:
-                self._known[owner] += count
-                self._stacks[stack] = LINE, owner
-            elif part is not None:
-                line = self._line(own[0]) if own else ("?", 0)
-                self._parts[part][line] += count
-                self._stacks[stack] = part.value, line
-            elif own:
-                self._left.append((stack, count))
+        for stack, ms in seen.stacks.items():
+            self._take(stack, ms, parts[stack])
+        beside = self._beside()
+        counted = {part: dict(found) for part, found in self._parts.items() if found}
+        lines = {stack: self._loop_line(stack, part) for stack, part in parts.items()}
+        return Work(seen, dict(self._known), counted, beside, self._stacks, lines)
 
-    def done(self) -> Work:
-        """What it comes to."""
+    def _part(self, stack: Stack) -> Part | None:
+        """The part of the training that a stack is in; running a model only to see is none."""
+        part = stack_part(stack, self._libraries)
+        if part is Part.FORWARD and self._trains:
+            before = [p for p in self._outside(stack) if not self._libraries.holds(p.filename)]
+            if any(p.row in self._file(p.filename).without_gradients for p in before):
+                return None
+        return part
+
+    def _take(self, stack: Stack, ms: float, part: Part | None) -> None:
+        own = self._own(stack)
+        graph = in_graph(stack, self._libraries)
+        owner = None if graph and part is not None else known_line(stack, self._rows)
+        if owner in self._waiting and own and _line_of(own[-1], self._rows) != owner:
+            owner = None
+        if owner is not None:
+            self._known[owner] += ms  # type: ignore[assignment]
+            self._stacks[stack] = LINE, owner
+        elif part is not None:
+            line = self._line(own[0]) if own else ("?", 0)
+            self._parts[part][line] += ms  # type: ignore[assignment]
+            self._stacks[stack] = part.value, line
+        elif own:
+            self._left.append((stack, ms))
+
+    def _beside(self) -> dict[Key, Beside]:
         root = _Node(("", 0))
-        for stack, count in self._left:
+        paths = {stack: [self._line(p) for p in self._path(stack)] for stack, _ in self._left}
+        for stack, ms in self._left:
             at = root
-            for place in self._own(stack):
-                at = at.below(self._line(place), count)
-            at.ends[self._end(stack)] += count
+            for key in paths[stack]:
+                at = at.below(key, ms)
+            at.ends[self._end(stack)] += ms  # type: ignore[assignment]
         beside: dict[Key, Beside] = {}
         for child in root.children.values():
             for key, mine, ends in child.settled():
                 known = beside.get(key, Beside(0))
-                beside[key] = Beside(known.hits + mine, known.inside or _most(ends, mine))
-        parts = {part: dict(found) for part, found in self._parts.items() if found}
-        for stack, _ in self._left:
-            path = [self._line(place) for place in self._own(stack)]
+                beside[key] = Beside(known.ms + mine, known.inside or _most(ends, mine))
+        for stack, path in paths.items():
             self._stacks[stack] = LINE, next((key for key in reversed(path) if key in beside), None)
-        return Work(self._total, dict(self._known), parts, beside, self._stacks)
+        return beside
+
+    def _loop_line(self, stack: Stack, part: Part | None) -> LoopLine:
+        """What a stack is of, and through which of the user's lines, from the loop's on."""
+        path = tuple(dict.fromkeys(self._line(place) for place in self._path(stack)))
+        if part is not None:
+            return LoopLine(part.value, path)
+        if self._libraries.torch and _last(stack, self._libraries.within_torch("utils/data")) >= 0:
+            return LoopLine(LOADING, path, _loading(stack))
+        ends_there = bool(stack) and not self._libraries.holds(stack[-1].filename)
+        if ends_there and path and path[-1][1] in self._file(path[-1][0]).moves:
+            return LoopLine(TRANSFER, path)
+        model = stack_part(stack, self._libraries) is not None
+        return LoopLine(LINE, path, without_gradients=model)
+
+    def _outside(self, stack: Stack) -> Stack:
+        """A stack as far as the first model that is called in it."""
+        calls = self._libraries.within_torch("nn/modules/module.py", "_dynamo/eval_frame.py")
+        first = next((n for n, p in enumerate(stack) if p.filename.startswith(calls)), len(stack))
+        return stack[:first]
+
+    def _path(self, stack: Stack) -> list[Place]:
+        """The user's frames from the loop's on, without those of the model's own code."""
+        outside = len(self._outside(stack))
+        if stack_part(stack, self._libraries) is None:
+            return self._own(stack)
+        own = self._own(stack)
+        inner = sum(not self._libraries.holds(place.filename) for place in stack[outside:])
+        return own[: len(own) - inner] or own[:1]
+
+    def _file(self, name: str) -> OwnFile:
+        if name not in self._files:
+            self._files[name] = OwnFile(Path(name))
+        return self._files[name]
 
     def _own(self, stack: Sequence[Place]) -> list[Place]:
         """The user's frames of a stack, from the loop's on."""
@@ -199,9 +271,7 @@ class _Division:
 
     def _line(self, place: Place) -> Key:
         """The statement that a row is in, or the loop in which no model runs."""
-        file = self._files.get(place.filename)
-        if file is None:
-            file = self._files[place.filename] = _File(Path(place.filename))
+        file = self._file(place.filename)
         for loop in file.loops:
             model = any(
                 name == place.filename and row in loop and row != loop.start
@@ -221,76 +291,40 @@ class _Node:
 
     def __init__(self, key: Key) -> None:
         self.key = key
-        self.hits = 0
+        self.ms = 0.0
         self.children: dict[Key, _Node] = {}
         self.ends: Counter[tuple[str, ...]] = Counter()
 
-    def below(self, key: Key, hits: int) -> _Node:
-        """The node of a line that this one calls, with so many samples more."""
+    def below(self, key: Key, ms: float) -> _Node:
+        """The node of a line that this one calls, with so much time more."""
         if key == self.key:
             return self
         child = self.children.setdefault(key, _Node(key))
-        child.hits += hits
+        child.ms += ms
         return child
 
-    def settled(self) -> Iterator[tuple[Key, int, Counter[tuple[str, ...]]]]:
-        """The lines that have the samples: each one's own, and those of what it calls little."""
-        mine, ends = self.hits, Counter(self.ends)
+    def settled(self) -> Iterator[tuple[Key, float, Counter[tuple[str, ...]]]]:
+        """The lines that have the time: each one's own, and those of what it calls little."""
+        mine, ends = self.ms, Counter(self.ends)
         for child in self.children.values():
-            if child.hits >= _MOST * self.hits:
-                mine -= child.hits
+            if child.ms >= _MOST * self.ms:
+                mine -= child.ms
                 yield from child.settled()
             else:
                 ends += child.all_ends()
-        if mine:
+        if mine > _ROUNDED:
             yield self.key, mine, ends
 
     def all_ends(self) -> Counter[tuple[str, ...]]:
-        """Where the samples of a line end, and of all that it calls."""
+        """Where the time of a line ends, and of all that it calls."""
         whole = Counter(self.ends)
         for child in self.children.values():
             whole += child.all_ends()
         return whole
 
 
-class _File:
-    """The statements and loops of a file, by rows."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    @cached_property
-    def _tree(self) -> ast.Module:
-        try:
-            return ast.parse(read_bytes(self._path))
-        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-            return ast.Module([], [])
-
-    @cached_property
-    def statements(self) -> Mapping[int, int]:
-        """The first row of the statement that each row is in."""
-        first: dict[int, int] = {}
-        for node in ast.walk(self._tree):
-            if isinstance(node, ast.stmt):
-                body: list[ast.stmt] = getattr(node, "body", [])
-                last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
-                for row in range(node.lineno, max(last, node.lineno) + 1):
-                    first[row] = min(first.get(row, node.lineno), node.lineno)
-        return first
-
-    @cached_property
-    def loops(self) -> tuple[range, ...]:
-        """The rows of each loop, the outer ones first."""
-        found = [
-            range(node.lineno, (node.end_lineno or node.lineno) + 1)
-            for node in ast.walk(self._tree)
-            if isinstance(node, ast.For | ast.While)
-        ]
-        return tuple(sorted(found, key=lambda rows: (-len(rows), rows.start)))
-
-
-def _most(ends: Counter[tuple[str, ...]], hits: int) -> str:
-    """The innermost of a library's functions that has most of a line's samples."""
+def _most(ends: Counter[tuple[str, ...]], ms: float) -> str:
+    """The innermost of a library's functions that has most of a line's time."""
     path: tuple[str, ...] = ()
     while True:
         longer: Counter[tuple[str, ...]] = Counter()
@@ -298,9 +332,19 @@ def _most(ends: Counter[tuple[str, ...]], hits: int) -> str:
             if end[: len(path)] == path and len(end) > len(path):
                 longer[end[: len(path) + 1]] += count
         best, count = next(iter(longer.most_common(1)), ((), 0))
-        if 2 * count <= hits:
+        if 2 * count <= ms:
             return path[-1] if path else ""
         path = best
+
+
+def _loading(stack: Sequence[Place]) -> str:
+    """What a loader does."""
+    if any(place.function in _WAITS for place in stack):
+        return "waiting for the loader's workers"
+    if any(place.filename.endswith("collate.py") for place in stack):
+        return "collate"
+    pins = any(place.filename.endswith("pin_memory.py") for place in stack)
+    return "pinning memory" if pins else "reading samples"
 
 
 def _named(filename: str) -> str:

@@ -47,11 +47,15 @@ def of_median(values: Sequence[float]) -> Interval:
     return Interval(median(ordered), ordered[low], ordered[high])
 
 
-def of_share(part: int, whole: int) -> Interval:
-    """What share of all that is, from a sample of it: Wilson's interval."""
-    if whole == 0:
+def of_share(part: float, whole: float, looks: float | None = None) -> Interval:
+    """What share of all that is, from a sample of it: Wilson's interval.
+
+    ``looks`` is how many samples ``whole`` stands for, where they do not count alike.
+    """
+    looks = whole if looks is None else looks
+    if whole <= 0 or looks <= 0:
         return NOTHING
-    share, unit = part / whole, _Z * _Z / whole
+    share, unit = min(1.0, part / whole), _Z * _Z / looks
     middle = (share + unit / 2) / (1 + unit)
-    reach = _Z / (1 + unit) * math.sqrt(share * (1 - share) / whole + unit / (4 * whole))
+    reach = _Z / (1 + unit) * math.sqrt(share * (1 - share) / looks + unit / (4 * looks))
     return Interval(share, max(0.0, middle - reach), min(1.0, middle + reach))

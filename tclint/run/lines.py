@@ -153,6 +153,8 @@ def _named(one: Recorded) -> Iterator[str]:
     yield from (entry.filename for entry in one.compiled)
     for samples in one.samples:
         yield from (place.filename for stack in samples.stacks for place in stack)
+    if one.watch is not None:
+        yield from (place.filename for place in one.watch.places)
     for syncs in one.syncs:
         yield from (place.filename for stack in syncs.stacks for place in stack)
     if one.steps is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tclint.run.read import Reading, Source
 from tclint.run.recorded import Recorded
+from tclint.run.sampled import sampled
 
 if TYPE_CHECKING:
     from tclint.run.launch import Ended
@@ -92,7 +93,7 @@ def _reasons(reading: Reading) -> str:
 def _unseen(reading: Reading, chosen: Sequence[Recorded]) -> Iterator[str]:
     """Why no line has a price although there were steps."""
     steps = chosen[0].steps if chosen else None
-    if steps is not None and not chosen[0].samples:
+    if steps is not None and not sampled(chosen[0]).stacks:
         fewer = "" if reading.source is Source.BLOCK else ", or lower --warm-up"
         yield (
             f"no line has a price: the recorder samples lines after {steps.warm_up} steps, and "

@@ -49,7 +49,8 @@ def files_of(one: Recorded) -> frozenset[str]:
     stacks = [stack for samples in one.samples for stack in samples.stacks]
     stacks += [stack for syncs in one.syncs for stack in syncs.stacks]
     steps = () if one.steps is None else (one.steps.place,)
-    places = itertools.chain(steps, *stacks)
+    watched = () if one.watch is None else one.watch.places
+    places = itertools.chain(steps, watched, *stacks)
     return frozenset((*_names(one), *(place.filename for place in places)))
 
 
@@ -75,9 +76,10 @@ def _moved(one: Recorded, places: Mapping[str, str]) -> Recorded:
     def stacks(given: _Stacks) -> _Stacks:
         return replace(given, stacks=tuple(tuple(map(place, one)) for one in given.stacks))
 
-    steps = one.steps
+    steps, watch = one.steps, one.watch
     return replace(
         one,
+        watch=watch and replace(watch, places=tuple(map(place, watch.places))),
         steps=None if steps is None else replace(steps, place=place(steps.place)),
         losses=tuple(replace(loss, place=place(loss.place)) for loss in one.losses),
         samples=tuple(map(stacks, one.samples)),

@@ -11,7 +11,6 @@ two lines.
 from __future__ import annotations
 
 import ast
-import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,10 +24,9 @@ from tclint.run.host import Key, Part, Work, work_of
 from tclint.run.intervals import NOTHING, Interval, of_median, of_share
 from tclint.run.lines import Line
 from tclint.run.recorded import Recorded, Steps
+from tclint.run.sampled import loop_of
 from tclint.run.switches import Switches
 from tclint.verify.break_text import read_break, user_frame
-
-_NS_PER_MS = 1e6
 
 
 @record(frozen=True)
@@ -67,13 +65,7 @@ def step_times(steps: Steps) -> Interval:
 
 def quiet_steps(steps: Steps) -> list[float]:
     """Milliseconds of each step after the warm-up that no window slowed; of all if none is left."""
-    ends = steps.ends
-    slowed = {n for first, last in steps.watched for n in range(first, last + 1)}
-    all_of_them = [(b - a) / _NS_PER_MS for a, b in itertools.pairwise(ends)]
-    kept = [
-        ms for n, ms in enumerate(all_of_them, start=1) if n >= steps.warm_up and n not in slowed
-    ]
-    return kept or all_of_them
+    return [*loop_of(steps).times.values()]
 
 
 def prices(
@@ -96,10 +88,11 @@ def prices(
     work = work_of(one, keys, waiting)
     waits = _waits(one, activity, keys)
     gpu = _on_gpu(one, activity, keys)
+    most = max(step.value, work.seen.mean)
     factor = 1.0 if activity is None else _idle_without_waits(activity, step.value)
 
-    def on_host(hits: int) -> Interval:
-        return of_share(hits, work.total) * (step.value * factor) if hits else NOTHING
+    def on_host(ms: float) -> Interval:
+        return work.of(ms) * factor
 
     optimizers = [line for line in lines if line.of_optimizer]
     breaking = [line for line in lines if _breaks(line)]
@@ -107,16 +100,16 @@ def prices(
     found = {}
     for line in lines:
         key = line.filename, line.row
-        hits = work.known.get(key, 0) if _works_on_the_host(line) else 0
+        spent = work.known.get(key, 0.0) if _works_on_the_host(line) else 0.0
         if line.of_optimizer:
-            hits += work.part(Part.OPTIMIZER) // len(optimizers)
-        host = on_host(hits)
+            spent += work.part(Part.OPTIMIZER) / len(optimizers)
+        host = on_host(spent)
         if line in breaking:
             host += around * (1 / len(breaking))
-        found[key] = _price(host, waits.get(key, NOTHING), gpu.get(key, NOTHING), step)
+        found[key] = _price(host, waits.get(key, NOTHING), gpu.get(key, NOTHING), most)
     for key, beside in work.beside.items():
-        host, known = on_host(beside.hits), found.get(key, FREE)
-        found[key] = _price(known.host + host, known.waits, known.gpu, step)
+        host, known = on_host(beside.ms), found.get(key, FREE)
+        found[key] = _price(known.host + host, known.waits, known.gpu, most)
     return found, work
 
 
@@ -124,9 +117,9 @@ def _breaks(line: Line) -> bool:
     return any(event.kind is Kind.BREAK and not event.by_torch for event in line.events)
 
 
-def _price(host: Interval, waits: Interval, gpu: Interval, step: Interval) -> Price:
-    total = (host + waits + gpu).at_most(step.value)
-    return Price(total, host.at_most(step.value), waits, gpu)
+def _price(host: Interval, waits: Interval, gpu: Interval, most: float) -> Price:
+    total = (host + waits + gpu).at_most(most)
+    return Price(total, host.at_most(most), waits, gpu)
 
 
 def _works_on_the_host(line: Line) -> bool:

@@ -21,6 +21,7 @@ from tclint.run.recorded import (
     Recorded,
     Samples,
     Syncs,
+    Watch,
 )
 from tclint.verify.wire import WireError, rebuild
 
@@ -127,6 +128,10 @@ def _require_meaning(entry: object) -> None:
     match entry:
         case Samples(hits=hits, stacks=stacks):
             numbers = [number for _, number in hits]
+        case Watch(hits=hits, stacks=stacks, places=places):
+            numbers = [number for _, number in hits]
+            if not all(0 <= at < len(places) for stack in stacks for at in stack):
+                raise WireError("it names a place that it does not have")
         case Syncs(events=events, backward=backward, stacks=stacks):
             numbers = [*backward, *(number for _, number in events)]
         case Gradients(numbers=pairs, stacks=stacks):

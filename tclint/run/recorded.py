@@ -102,9 +102,10 @@ class Steps:
 
     Step ``i`` is what lies between the ends ``i - 1`` and ``i``; step 0 began with the process.
     Where ``backward`` tells them apart, a step ends where ``backward`` begins.
-    ``marker`` is what tells the steps apart: ``optimizer.step``, ``backward``, or the place that
-    ``--step-marker`` names. The first ``warm_up`` of them are not counted; those from ``watched``
-    (first, last) were slowed by a window.
+    So it is with ``call``: nothing trains, and a module or compiled function is called.
+    ``marker`` is what tells the steps apart: ``optimizer.step``, ``backward``, ``call``, or the
+    place that ``--step-marker`` names. The first ``warm_up`` of them are not counted; those from
+    ``watched`` (first, last) were slowed by a window.
     """
 
     marker: str
@@ -135,6 +136,23 @@ class Samples:
     last: int
     stacks: tuple[tuple[Place, ...], ...]
     hits: tuple[tuple[int, int], ...]
+
+
+@record(frozen=True)
+class Watch:
+    """Where the main thread was now and then in all steps, from the first to the last.
+
+    ``stacks`` are numbers of ``places``, outermost first; ``hits`` are (time, number of a stack).
+    """
+
+    interval: int
+    places: tuple[Place, ...]
+    stacks: tuple[tuple[int, ...], ...]
+    hits: tuple[tuple[int, int], ...]
+
+    def stack(self, number: int) -> tuple[Place, ...]:
+        """One of the stacks."""
+        return tuple(self.places[at] for at in self.stacks[number])
 
 
 @record(frozen=True)
@@ -214,6 +232,7 @@ KINDS: dict[str, type] = {
     "steps": Steps,
     "loss": Loss,
     "samples": Samples,
+    "watch": Watch,
     "syncs": Syncs,
     "profile": Profile,
     "gradients": Gradients,
@@ -236,6 +255,7 @@ class Recorded:
     steps: Steps | None = None
     losses: tuple[Loss, ...] = ()
     samples: tuple[Samples, ...] = ()
+    watch: Watch | None = None
     syncs: tuple[Syncs, ...] = ()
     profiles: tuple[Profile, ...] = ()
     gradients: Gradients | None = None

@@ -11,6 +11,7 @@ from typing import Any
 from tclint.config import Config
 from tclint.lint.engine import Result
 from tclint.records import record
+from tclint.run.account import Account, account_of
 from tclint.run.ceiling import ceiling_of, demand_of
 from tclint.run.events import Event, Kind, events_of, together
 from tclint.run.gpu import Activity, activity
@@ -81,7 +82,7 @@ class Answer:
     ``dear`` are the lines worth something in a step, the dearest first; ``cheap`` are worth
     nothing here; ``unknown`` are events that no rule explains; ``idle`` are findings in files that
     ran at whose lines nothing happened, and which took no time. ``notes`` say what could not be
-    told, and why, and what CUDA graphs left out.
+    told, and why, and what CUDA graphs left out. ``account`` says where the time of the loop goes.
     """
 
     command: tuple[str, ...]
@@ -97,6 +98,7 @@ class Answer:
     processes: int = 0
     by_key: Mapping[Key, Price] = field(default_factory=dict)
     work: Work = Work()
+    account: Account = Account()
     ceiling: Ceiling | None = None
     tried: Tried | None = None
 
@@ -104,7 +106,7 @@ class Answer:
     def priced(self) -> bool:
         """Whether there were steps, and some were looked at: only then lines have prices."""
         one = None if self.first is None else self.first.recorded
-        return one is not None and one.steps is not None and bool(one.samples)
+        return one is not None and one.steps is not None and bool(self.work.total)
 
     @property
     def drowned(self) -> tuple[Ranked, ...]:
@@ -156,11 +158,12 @@ def answer(
     events = together([rank.events for rank in ranks]) if ranks else ()
     joined = join([rank.recorded for rank in ranks], events, config, more)
     table: Mapping[Key, Price] = {}
-    work = Work()
+    work, account = Work(), Account()
     if ranks:
         first = ranks[0]
         lines, graphs = joined.lines, first.switches
         table, work = prices(first.recorded, lines, first.activity, graphs, first.step)
+        account = account_of(first.recorded, work, first.activity, first.kernels)
     return _ranked(
         Answer(
             tuple(command),
@@ -173,6 +176,7 @@ def answer(
             by_key=table,
             work=work,
             ceiling=ranks[0].ceiling if ranks else None,
+            account=account,
         )
     )
 
@@ -207,7 +211,7 @@ def _with_work(line: Line, price: Price, answer: Answer, step: Interval) -> Line
     beside = answer.work.beside.get((line.filename, line.row))
     if beside is None or price.host.low <= LEAST_BESIDE * step.value:
         return line
-    event = Event(Kind.HOST, line.filename, line.row, beside.inside, times=beside.hits)
+    event = Event(Kind.HOST, line.filename, line.row, beside.inside)
     return replace(line, events=(*line.events, event))
 
 
@@ -219,7 +223,7 @@ def _beside(answer: Answer, step: Interval) -> Iterator[Ranked]:
         if (filename, row) in known:
             continue
         if price.total.low > LEAST_BESIDE * step.value and price.worth(step):
-            event = Event(Kind.HOST, filename, row, beside.inside, times=beside.hits)
+            event = Event(Kind.HOST, filename, row, beside.inside)
             yield Ranked(Line(filename, row, (event,)), price)
 
 

@@ -24,6 +24,7 @@ from tclint.run.price import quiet_steps
 from tclint.run.proof import Proof
 from tclint.run.recorded import Compiled, Steps
 from tclint.run.report import words
+from tclint.run.report.verdict_words import listed, verdict
 from tclint.run.session import Answer, Rank, Ranked
 from tclint.run.timeline import ELSEWHERE, Span, Timeline, shares
 from tclint.verify.report.charts import Bar, Stack, bars, stacks
@@ -84,7 +85,6 @@ def _content(
         "priced": answer.priced,
         "lines": lines,
         "prices": _prices(answer.dear, root),
-        "nothing": words.nothing(answer),
         "drowned": [_drowned(one, root) for one in answer.drowned],
         "drowns": f"{words.DROWNED[:1].upper()}{words.DROWNED[1:]}",
         "cheap": [words.place(one.line, root) for one in words.worthless(answer)],
@@ -96,7 +96,8 @@ def _content(
         "apart": [*words.apart(answer, root)],
         "busy": any(rank.activity is not None for rank in answer.ranks),
         "timeline": _timeline(answer, root),
-        "parts": words.parts(answer, root),
+        "verdict": verdict(answer, root),
+        "account": [*listed(answer, root)] if answer.priced else [],
         "proof": proof,
         "fixes": [
             (words.fixed_place(fix, root), fix.diagnostic.code, fix.message)
@@ -125,14 +126,16 @@ def _figures(answer: Answer) -> Iterator[tuple[str, str]]:
     if first.recorded.steps is not None:
         yield rounded(first.step.value, 4), "ms a step"
     for kind, noun in ((Kind.BREAK, "graph break"), (Kind.RECOMPILE, "recompile")):
-        number, name = words.count(sum(e.kind is kind for e in first.events), noun).split(" ", 1)
-        yield number, name
+        times = sum(event.kind is kind for event in first.events)
+        if times:
+            yield (*words.count(times, noun).split(" ", 1),)  # type: ignore[misc]
     if first.activity is not None:
         yield f"{first.idle_share:.0%}", "of the time the GPU is idle"
         yield f"{first.activity.launches / first.activity.steps:.0f}", "launches a step"
-    seconds = sum(one.seconds for one in first.recorded.compiled)
-    cached = words.cached(first.recorded.compiled)
-    yield f"{rounded(seconds, 3)} s", f"compiling{', ' * bool(cached)}{cached}"
+    if first.recorded.compiled:
+        seconds = sum(one.seconds for one in first.recorded.compiled)
+        cached = words.cached(first.recorded.compiled)
+        yield f"{rounded(seconds, 3)} s", f"compiling{', ' * bool(cached)}{cached}"
     if first.recorded.memory is not None:
         yield f"{first.recorded.memory.peak / 2**30:.3g} GiB", "peak GPU memory"
 

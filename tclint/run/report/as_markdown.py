@@ -9,6 +9,7 @@ from tclint.report.rounded import rounded
 from tclint.run.ablate import Ablation
 from tclint.run.proof import Proof
 from tclint.run.report import words
+from tclint.run.report.verdict_words import listed, verdict
 from tclint.run.session import Answer, Ranked
 
 _SHOWN = 20
@@ -27,8 +28,22 @@ def _lines(
     if answer.command:
         yield f"`{words.command(answer)}`"
         yield ""
+    for told in verdict(answer, root):
+        yield f"**{_escaped(told)}**"
+        yield ""
+    if proof is not None:
+        yield from _proved(proof, root)
+        yield ""
     for rank in answer.ranks:
         yield f"- {words.head(rank, answer)}"
+    if answer.priced:
+        yield ""
+        yield "| share | ms a step | where the time goes |"
+        yield "| ---: | ---: | --- |"
+        yield from (f"| {a} | {b} | {_escaped(c)} |" for a, b, c in listed(answer, root))
+    if again := [*words.recompiled_lines(answer, root)]:
+        yield ""
+        yield from (f"- compiled again: {_escaped(told)}" for told in again[:_SHOWN])
     ranked = words.ranked(answer)
     if ranked:
         measured = ablation is not None
@@ -37,10 +52,7 @@ def _lines(
         yield f"| ---: | ---: | --- | --- | --- |{' --- |' * measured}"
         yield from (_row(one, answer, root, ablation) for one in ranked[:_SHOWN])
     drowned = answer.drowned
-    cheap = [one for one in answer.cheap if one not in drowned and answer.priced]
-    if told := words.nothing(answer):
-        yield ""
-        yield f"{told[:1].upper()}{told[1:]}."
+    cheap = words.worthless(answer)
     if drowned:
         yield ""
         yield f"{words.DROWNED[:1].upper()}{words.DROWNED[1:]}:"
@@ -53,9 +65,6 @@ def _lines(
     if apart := [*words.apart(answer, root)]:
         yield ""
         yield from (f"- only {told}" for told in apart)
-    if proof is not None:
-        yield ""
-        yield from _proved(proof, root)
     for note in answer.notes:
         yield ""
         yield f"Note: {note}."

@@ -11,6 +11,7 @@ from tclint.report.rounded import rounded
 from tclint.run.ablate import Ablation
 from tclint.run.proof import Proof
 from tclint.run.report import proof_text, words
+from tclint.run.report.verdict_words import listed, verdict
 from tclint.run.session import Answer, Ranked
 
 _SHOWN = 20
@@ -30,17 +31,19 @@ def render(
 ) -> str:
     """The report, and what was proved."""
     proved = "" if proof is None else proof_text.render(proof, root)
-    return "\n".join(_lines(answer, root, ablation)) + "\n" + proved
+    return "\n".join(_lines(answer, root, ablation, proved)) + "\n"
 
 
-def _lines(answer: Answer, root: Path, ablation: Ablation | None) -> Iterator[str]:
+def _lines(answer: Answer, root: Path, ablation: Ablation | None, proved: str) -> Iterator[str]:
     if answer.command:
         yield f"{words.command(answer)}{_ended(answer)}"
+    yield from verdict(answer, root)
+    yield from proved.splitlines()
     for rank in answer.ranks:
         yield words.head(rank, answer)
+    yield from _recompiles(answer, root)
     yield from _table(answer, words.ranked(answer), root, ablation)
-    if parts := words.parts(answer, root):
-        yield f"    the model itself, of the host's time: {parts}"
+    yield from _account(answer, root)
     yield from _drowned(answer, root)
     yield from _nothing("worth nothing here", words.worthless(answer), root)
     yield from _unknown(answer, root)
@@ -60,8 +63,8 @@ def _ended(answer: Answer) -> str:
 def _table(
     answer: Answer, ranked: Sequence[Ranked], root: Path, ablation: Ablation | None
 ) -> Iterator[str]:
-    if ranked and all(one.line.only_works for one in ranked):
-        yield f"    {words.ONLY_WORK}"
+    if ranked:
+        yield "what to change:"
     rows = [_row(n, one, answer, root) for n, one in enumerate(ranked[:_SHOWN], start=1)]
     widest = _room(rows)
     rows = [(*row[:_SAYS], _cut(row[_SAYS], widest), *row[_SAYS + 1 :]) for row in rows]
@@ -81,8 +84,24 @@ def _table(
             yield f"      {told}"
     if more := ranked[_SHOWN:]:
         yield f"    and {words.count(len(more), 'line')} more"
-    if told := words.nothing(answer):
-        yield f"    {told}"
+
+
+def _recompiles(answer: Answer, root: Path) -> Iterator[str]:
+    found = [*words.recompiled_lines(answer, root)]
+    if found:
+        yield "compiled again:"
+    yield from (f"    {told}" for told in found[:_SHOWN])
+    if more := found[_SHOWN:]:
+        yield f"    and at {words.count(len(more), 'line')} more"
+
+
+def _account(answer: Answer, root: Path) -> Iterator[str]:
+    """Where the time of a step goes: the shares add up to all of it."""
+    if not answer.priced:
+        return
+    yield "where the time goes:"
+    for share, ms, told in listed(answer, root):
+        yield f"{share:>6}  {ms:>8}  {told}"
 
 
 def _row(number: int, one: Ranked, answer: Answer, root: Path) -> tuple[str, ...]:

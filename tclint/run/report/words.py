@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -33,12 +34,8 @@ _FIXES = {
     Applicability.DISPLAY: "see the rule",
 }
 
-_NOTHING = "nothing here is worth a change: no line costs enough to be measured"
-_UNSURE = "no line costs more than the steps vary by anyway"
 DROWNED = "less than the steps vary by anyway"
-ONLY_WORK = "no rule finds anything worth a change here; what the host does besides the model:"
-_LEAST_PART = 0.01
-"""The share of the host's time below which a part of the model's work is not told of."""
+_FAR = 1.05
 _LEAST_ALONE = 0.01
 """The share of a step below which it is not told that only collectives ran."""
 
@@ -56,7 +53,7 @@ def head(rank: Rank, answer: Answer) -> str:
         step = rank.step
         number = count(len(quiet_steps(steps)), "step")
         value, low, high = (rounded(one, 4) for one in (step.value, step.low, step.high))
-        parts.append(f"step {value} ms ({low} to {high}, {number})")
+        parts.append(f"step {value} ms ({low} to {high}, {number}{_mean(rank, answer)})")
     compiled = rank.recorded.compiled
     if compiled:
         frames = {one.compile_id.split("/", maxsplit=1)[0] for one in compiled}
@@ -76,29 +73,61 @@ def head(rank: Rank, answer: Answer) -> str:
     return name + " · ".join(parts)
 
 
-def nothing(answer: Answer) -> str:
-    """That no line is worth a change, or that none is sure to be; empty where one is."""
-    if not answer.priced or ranked(answer):
-        return ""
-    return _UNSURE if answer.drowned else _NOTHING
+def _mean(rank: Rank, answer: Answer) -> str:
+    """The mean, where some steps take so much longer that the median does not tell."""
+    account = answer.account
+    far = rank is answer.first and account.mean > _FAR * account.median
+    return f"; {rounded(account.mean, 4)} in the mean" if far else ""
 
 
 def ranked(answer: Answer) -> Sequence[Ranked]:
     """The lines to tell of one by one: the dearest first, or all where nothing has a price."""
-    return answer.dear if answer.priced else answer.cheap
+    if answer.priced:
+        return answer.dear
+    return [one for one in answer.cheap if not recompiles(one.line)]
 
 
 def worthless(answer: Answer) -> tuple[Ranked, ...]:
     """Lines of which a rule tells, and that are worth nothing here."""
     known = [one for one in answer.cheap if one.line.finding is not None and answer.priced]
     unclear = answer.drowned
-    return tuple(one for one in known if one not in unclear)
+    return tuple(one for one in known if one not in unclear and not recompiles(one.line))
+
+
+def recompiles(line: Line) -> bool:
+    """Whether all that happened at a line is that a function was compiled again: told apart."""
+    return bool(line.events) and all(one.kind is Kind.RECOMPILE for one in line.events)
+
+
+def recompiled_lines(answer: Answer, root: Path) -> Iterator[str]:
+    """The lines whose guards failed: how often, for how many seconds, and what they asked for."""
+    first = answer.first
+    seconds: Counter[str] = Counter()
+    for one in first.recorded.compiled if first is not None else ():
+        seconds[one.compile_id] += one.seconds  # type: ignore[assignment]
+    lines = [line for line in answer.joined.lines if any(map(_recompiles, line.events))]
+    for line in lines:
+        again = [event for event in line.events if _recompiles(event)]
+        spent = rounded(sum(seconds[event.compile_id] for event in again), 3)
+        often = "once" if len(again) == 1 else f"{len(again)} times"
+        end = ", then eager for good" if any(event.limit for event in again) else ""
+        told = f"{place(line, root)} {often}, {spent} s{end}: {guard(again[-1])}"
+        offered = f"  {remedy(line)}" if line.finding is not None else ""
+        yield told + offered
+
+
+def _recompiles(event: Event) -> bool:
+    return event.kind is Kind.RECOMPILE
 
 
 def unknown(answer: Answer, shown: int) -> tuple[Ranked, ...]:
     """Lines that no rule explains, but for the first ``shown``, which are told one by one."""
     told = {(one.line.filename, one.line.row) for one in ranked(answer)[:shown]}
-    return tuple(one for one in answer.unknown if (one.line.filename, one.line.row) not in told)
+    return tuple(
+        one
+        for one in answer.unknown
+        if (one.line.filename, one.line.row) not in told and not recompiles(one.line)
+    )
 
 
 def recompiled(compiled: Sequence[Compiled]) -> frozenset[str]:
@@ -125,8 +154,8 @@ def interval(one: Interval) -> str:
 
 def share(one: Ranked, answer: Answer) -> str:
     """The share of a step that a line costs."""
-    step = answer.first.step.value if answer.first and answer.priced else 0.0
-    return f"{one.price.total.value / step:.0%}" if step else ""
+    account = answer.account
+    return f"{account.share(one.price.total.value):.0%}" if answer.priced else ""
 
 
 def place(line: Line | Event, root: Path) -> str:
@@ -191,15 +220,9 @@ def code(line: Line) -> str:
     return rows[line.row - 1].strip() if 0 < line.row <= len(rows) else "?"
 
 
-def parts(answer: Answer, root: Path) -> str:
-    """How much of the host's time is the model's own work; empty where nothing is known of it."""
-    told = []
-    for part, lines in answer.work.parts.items():
-        (filename, row), _ = max(lines.items(), key=lambda found: found[1])
-        where = f" ({shown(filename, root)}:{row})" if row else ""
-        share = answer.work.part(part) / answer.work.total
-        told.append((share, f"{part.value} {share:.0%}{where}"))
-    return ", ".join(told for share, told in told if share >= _LEAST_PART)
+def guard(event: Event) -> str:
+    """What a guard of a compiled function asked for, in one line."""
+    return event.what.partition(";")[0].partition("\n")[0].partition("  #")[0].strip()
 
 
 def remedy(line: Line) -> str:

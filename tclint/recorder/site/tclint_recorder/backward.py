@@ -30,7 +30,7 @@ def on_backward(torch: Any, hear: Callable[..., None]) -> Callable[[], None]:
     function = torch.autograd.graph._engine_run_backward
     function.__globals__[_NAME] = began
     whole = function.__code__
-    _insert(function, f"{_NAME}(t_outputs, kwargs)")
+    insert(function, f"{_NAME}(t_outputs, kwargs)")
 
     def put_back() -> None:
         function.__code__ = whole
@@ -49,17 +49,16 @@ def skip_code(torch: Any, code: CodeType) -> None:
     frames.set_code_exec_strategy(code, frames._FrameExecStrategy(action.SKIP, action.DEFAULT))
 
 
-def _insert(function: FunctionType, statement: str) -> None:
+def insert(function: FunctionType, statement: str, inner: frozenset[str] = frozenset()) -> None:
+    """Have a function run a statement first, or each function of these names that it makes."""
     text, row = inspect.getsourcelines(function)
     tree = ast.parse(textwrap.dedent("".join(text)))
     ast.increment_lineno(tree, row - 1)
     (definition,) = tree.body
     assert isinstance(definition, ast.FunctionDef)
-    call = ast.parse(statement).body[0]
-    for node in ast.walk(call):
-        if isinstance(node, (ast.stmt, ast.expr)):
-            ast.copy_location(node, definition.body[0])
-    definition.body.insert(0, call)
+    made_within = (one for one in ast.walk(definition) if isinstance(one, ast.FunctionDef))
+    for one in [one for one in made_within if one.name in inner] if inner else [definition]:
+        _put_first(one, statement)
     made: dict[str, Any] = {}
     # With the module's own names: annotations are looked up when a function is made.
     exec(
@@ -68,3 +67,11 @@ def _insert(function: FunctionType, statement: str) -> None:
         made,
     )
     function.__code__ = made[function.__name__].__code__
+
+
+def _put_first(definition: ast.FunctionDef, statement: str) -> None:
+    call = ast.parse(statement).body[0]
+    for node in ast.walk(call):
+        if isinstance(node, (ast.stmt, ast.expr)):
+            ast.copy_location(node, definition.body[0])
+    definition.body.insert(0, call)

@@ -1,4 +1,4 @@
-"""Where the thread of the loop is, looked up every millisecond."""
+"""Where the thread of the loop is: looked up often in some steps, and now and then in all."""
 
 from __future__ import annotations
 
@@ -12,57 +12,108 @@ from .stacks import Stacks
 
 _INTERVAL = 1_000_000
 _MOST = 20_000
+_NOW_AND_THEN = 5_000_000
+_MOST_NOW_AND_THEN = 5_000
 _SWITCH = 1e-4
 """Seconds after which the loop's thread is asked to let the other one look."""
 
 
+class _Look:
+    """Looks from a thread of its own, which ``threading`` does not know.
+
+    Code in C that keeps the interpreter's lock lets nobody look: what a look stands for is the
+    time since the one before.
+    """
+
+    def __init__(self, recording: Recording, interval: int, most: int) -> None:
+        self.stacks = Stacks()
+        self.hits: list[tuple[int, int]] = []
+        self.interval = interval
+        self._most = most
+        self._looking = True
+        self._done = allocate_lock()
+        self._done.acquire()
+        start_new_thread(recording.lines.guarded("samples", self._look), (get_ident(),))
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._looking = False
+
+    def stopped(self) -> bool:
+        """Look no more, and wait until that is so; false where it takes too long."""
+        self.stop()
+        return self._done.acquire(timeout=1)
+
+    def _look(self, thread: int) -> None:
+        while self._looking:
+            self.hits.append((time_ns(), self.stacks.number_in(thread)))
+            if len(self.hits) >= self._most:
+                del self.hits[::2]
+                self.interval *= 2
+            sleep(self.interval / 1e9)
+        self._done.release()
+
+
 class Samples:
-    """Looks from a thread of its own, which ``threading`` does not know."""
+    """Looks each millisecond in some steps."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
-        self._looking = False
 
     def open(self, step: Callable[[], int]) -> bool:
         """Begin to look."""
-        self._looking = True
         # Else a look waits until the loop calls into torch: Python's own time would be torch's.
         self._switch = sys.getswitchinterval()
         sys.setswitchinterval(min(_SWITCH, self._switch))
         self._asked = sys.getswitchinterval()
-        self._stacks = Stacks()
-        self._hits: list[tuple[int, int]] = []
-        self._interval = _INTERVAL
-        self._done = allocate_lock()
-        self._done.acquire()
-        look = self._recording.lines.guarded("samples", self._look)
-        start_new_thread(look, (get_ident(), self._done))
+        self._look = _Look(self._recording, _INTERVAL, _MOST)
         return True
 
     def drop(self) -> None:
         """Look no more."""
-        self._looking = False
+        self._look.stop()
         if sys.getswitchinterval() == self._asked:
             sys.setswitchinterval(self._switch)
 
     def close(self, first: int, last: int) -> None:
         """Look no more, and write what was seen."""
         self.drop()
-        if self._done.acquire(timeout=1):
+        if self._look.stopped():
             self._recording.lines.write(
                 "samples",
-                interval=self._interval,
+                interval=self._look.interval,
                 first=first,
                 last=last,
-                stacks=self._stacks.places(),
-                hits=self._hits,
+                stacks=self._look.stacks.places(),
+                hits=self._look.hits,
             )
 
-    def _look(self, thread: int, done: object) -> None:
-        while self._looking and done is self._done:
-            self._hits.append((time_ns(), self._stacks.number_in(thread)))
-            if len(self._hits) >= _MOST:
-                del self._hits[::2]
-                self._interval *= 2
-            sleep(self._interval / 1e9)
-        self._done.release()
+
+class Watch:
+    """Looks now and then in all steps, so that what only some of them do is seen as well."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, as after a fork, which takes no thread along."""
+        self._look: _Look | None = None
+
+    def begin(self) -> None:
+        """Look at the thread that asks, if nobody is looked at yet."""
+        if self._look is None:
+            self._look = _Look(self._recording, _NOW_AND_THEN, _MOST_NOW_AND_THEN)
+
+    def write(self) -> None:
+        """Look no more, and write what was seen."""
+        look = self._look
+        if look is not None and look.stopped():
+            places, stacks = look.stacks.numbered({number for _, number in look.hits})
+            self._recording.lines.write(
+                "watch",
+                interval=look.interval,
+                places=places,
+                stacks=stacks,
+                hits=look.hits,
+            )

@@ -39,6 +39,17 @@ class Stacks:
         """All stacks in the order of their numbers, the outermost place first."""
         return [[_place(*one) for one in reversed(frames)] for frames in self._numbers]
 
+    def numbered(self, wanted: set[int]) -> tuple[list[dict[str, Any]], list[list[int]]]:
+        """All places, and for each stack the numbers of its own; those not wanted are empty."""
+        known: dict[tuple[CodeType, int], int] = {}
+        stacks = [
+            [known.setdefault(one, len(known)) for one in reversed(frames)]
+            if number in wanted
+            else []
+            for number, frames in enumerate(self._numbers)
+        ]
+        return [_place(*one) for one in known], stacks
+
 
 def _walked(first: Any) -> tuple[tuple[CodeType, int], ...]:
     """Where each frame is, from the one that is given, which is got when the walk begins."""

@@ -46,6 +46,12 @@ class Windows:
         """The steps, first and last, that were slowed."""
         self.begun = False
 
+    def begin_anew(self) -> None:
+        """What was looked at is no step after all: close what is open, and forget it."""
+        if self._open is not None:
+            self._open.drop()
+        self.forget()
+
     def step_over(self, count: int, warm_up: int) -> None:
         """So many steps are over."""
         self._count = count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import gc
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -10,10 +11,12 @@ from typing import Any
 
 from . import dynamo
 from .backward import on_backward, skip_code
+from .calls import Calls
 from .compiling import Compiling
 from .losses import Losses
 from .overlay import STEP
 from .recording import Recording
+from .samples import Watch
 from .steps import Loop
 from .windows import Windows, planned
 
@@ -26,11 +29,14 @@ def attach(torch: Any, recording: Recording, told: Mapping[str, str] = os.enviro
     hear = _outside_dynamo(torch, recording)
     losses = Losses(torch, recording, _number(told, "TCLINT_RECORD_LOSSES", 100))
     windows = Windows(recording, planned(torch, recording, told))
+    watch = Watch(recording)
     loop = Loop(
         recording,
         windows,
         losses,
+        watch,
         about=lambda: recording.tell(**_machine(torch)),
+        trains=_has_optimizer,
         warm_up=_number(told, "TCLINT_RECORD_WARM_UP", 10),
         limit=_number(told, "TCLINT_RECORD_STEPS", 0),
         named=bool(told.get("TCLINT_RECORD_MARKER")),
@@ -42,6 +48,10 @@ def attach(torch: Any, recording: Recording, told: Mapping[str, str] = os.enviro
         lines.guarded("backward", on_backward)(torch, began),
     )
     recording.undo += [one for one in undo if one is not None]
+    calls = lines.guarded("calls", Calls)(torch, hear("a call", loop.called))
+    if calls is not None:
+        loop.calls = calls
+        recording.undo.append(calls.stop)
     if told.get("TCLINT_RECORD_MARKER"):
         setattr(builtins, STEP, hear("a step", loop.marked))
     if told.get("TCLINT_RECORD_COMPILE"):
@@ -49,11 +59,18 @@ def attach(torch: Any, recording: Recording, told: Mapping[str, str] = os.enviro
         lines.guarded("compiling", models.begin)()
     recording.at_end += [
         lines.guarded("windows", windows.finish),
+        lines.guarded("samples", watch.write),
         lines.guarded("steps", loop.write),
         lines.guarded("losses", losses.write),
         lines.guarded("memory", lambda: _memory(torch, recording)),
     ]
-    recording.at_fork += [windows.forget, loop.forget, losses.forget]
+    recording.at_fork += [watch.forget, windows.forget, loop.forget, losses.forget]
+
+
+def _has_optimizer() -> bool:
+    """Whether the program has made an optimizer: then it will train, though it has not begun."""
+    kind = sys.modules["torch.optim.optimizer"].Optimizer
+    return any(issubclass(type(one), kind) for one in gc.get_objects())
 
 
 def _seed(torch: Any, seed: int) -> None:

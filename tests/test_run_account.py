@@ -1,0 +1,207 @@
+"""Where the time of a loop goes: shares that add up, work of some steps, and what is missing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tclint.run.account import Group
+from tclint.run.verdict import lacks
+from tests.run_recordings import MS, START, Recording
+from tests.test_run_host import BACKWARD, LOADER, LOOP, MODULE, OPTIMIZER, TORCH
+
+ROLLOUT = """\
+import torch
+
+
+def rollout(policy, env):
+    with torch.no_grad():
+        action = policy(env.state)
+    return env.step(action)
+
+
+def train(policy, optimizer, env):
+    for _ in range(9):
+        data = rollout(policy, env)
+        for _ in range(4):
+            loss = policy(data).mean()
+            loss.backward()
+            optimizer.step()
+
+
+train(None, None, None)
+"""
+
+
+class Watched(Recording):
+    """A loop of which each step is seen to its end, some moments after the other."""
+
+    def __init__(self, folder: Path, text: str, step: int) -> None:
+        super().__init__(folder)
+        self.script.write_text(text)
+        self.step = step
+        self.last = text.count("\n")
+        self.now = START
+        self.ends: list[int] = []
+        self.hits: list[list[int]] = []
+        self.stacks: list[list[dict[str, Any]]] = []
+
+    def spend(self, milliseconds: float, *rows: tuple[int, str], inside: Any = ()) -> None:
+        """Be at a line for so long, which one look finds out at its end."""
+        stack = [self.place(self.last, "<module>"), *(self.place(*row) for row in rows)]
+        stack += [{"filename": f, "row": r, "function": name} for f, r, name in inside]
+        if stack not in self.stacks:
+            self.stacks.append(stack)
+        self.now += int(milliseconds * MS)
+        self.hits.append([self.now, self.stacks.index(stack)])
+
+    def end_step(self) -> None:
+        self.ends.append(self.now)
+
+    def done(self, *more: dict[str, Any], **about: Any) -> None:
+        numbers = {}
+        for stack in self.stacks:
+            for place in stack:
+                numbers.setdefault(tuple(place.items()), len(numbers))
+        watch = {
+            "kind": "watch", "interval": MS, "hits": self.hits,
+            "places": [dict(place) for place in numbers],
+            "stacks": [[numbers[tuple(p.items())] for p in stack] for stack in self.stacks],
+        }  # fmt: skip
+        steps = {
+            "kind": "steps", "marker": "optimizer.step", "place": self.place(self.step, "train"),
+            "ends": self.ends, "warm_up": 10, "watched": [],
+        }  # fmt: skip
+        libraries = ["/usr/lib/python3.11", "/env/lib/site-packages", TORCH]
+        self.process(*more, steps, watch, self.end(), libraries=libraries, **about)
+
+    def shares(self) -> dict[str, float]:
+        account = self.answer().account
+        return {group.name or group.kind: round(account.share(g.ms), 2) for g in account.groups
+                for group in [g]}  # fmt: skip
+
+
+def rollouts(folder: Path, steps: int = 80) -> Watched:
+    seen = Watched(folder, ROLLOUT, 16)
+    for step in range(steps):
+        if step % 4 == 0:
+            seen.spend(4, (12, "train"), (6, "rollout"), inside=MODULE)
+            seen.spend(8, (12, "train"), (7, "rollout"))
+        seen.spend(1, (14, "train"), inside=MODULE)
+        seen.spend(1, (15, "train"), inside=BACKWARD)
+        seen.spend(1, (16, "train"), inside=OPTIMIZER)
+        seen.end_step()
+    return seen
+
+
+def test_what_every_fourth_step_does_is_a_group_of_its_own(tmp_path: Path) -> None:
+    seen = rollouts(tmp_path)
+    seen.done()
+    first: Group = seen.answer().account.groups[0]
+    assert (first.kind, first.name, first.place) == ("line", "rollout", (str(seen.script), 12))
+    assert first.every == pytest.approx(4, rel=0.1)
+    assert first.once == pytest.approx(12, rel=0.1)
+    told = seen.told()
+    assert re.search(r"takes 5.9\d* ms: (49|50)% rollout \(train.py:12, every 4 steps\), 3", told)
+    assert re.search(r"; 5.9\d* in the mean\)", told)
+
+
+def test_shares_add_up_to_the_time_of_the_loop(tmp_path: Path) -> None:
+    seen = rollouts(tmp_path)
+    seen.done()
+    account = seen.answer().account
+    whole = (seen.ends[-1] - seen.ends[9]) / MS
+    assert account.mean * account.steps == pytest.approx(whole)
+    assert sum(group.ms for group in account.groups) + account.unexplained == pytest.approx(
+        account.mean
+    )
+    assert account.unexplained == 0
+
+
+def test_a_look_stands_for_the_time_since_the_one_before(tmp_path: Path) -> None:
+    """Code that lets nobody look is seen once, however long it takes."""
+    seen = Watched(tmp_path, LOOP, 16)
+    for _ in range(60):
+        seen.spend(8, (18, "train"))
+        for _ in range(4):
+            seen.spend(0.5, (13, "train"), inside=LOADER)
+        seen.spend(2, (14, "train"), inside=MODULE)
+        seen.end_step()
+    seen.done()
+    assert [one.line.row for one in seen.answer().dear] == [17, 13]
+    assert seen.shares() == {
+        "for name, one in average.items():": 0.67, "loading": 0.17, "forward": 0.17
+    }  # fmt: skip
+
+
+def test_a_loader_says_what_it_waits_for(tmp_path: Path) -> None:
+    waits = [*LOADER, ("/usr/lib/python3.11/multiprocessing/connection.py", 430, "_recv")]
+    seen = Watched(tmp_path, LOOP, 16)
+    for _ in range(60):
+        seen.spend(6, (13, "train"), inside=waits)
+        seen.spend(4, (14, "train"), inside=MODULE)
+        seen.end_step()
+    seen.done()
+    assert "60% loading, mostly waiting for the loader's workers (train.py:13)" in seen.told()
+
+
+def test_time_of_which_nothing_was_seen_is_unexplained(tmp_path: Path) -> None:
+    seen = Watched(tmp_path, LOOP, 16)
+    for step in range(60):
+        seen.spend(10, (14, "train"), inside=MODULE)
+        seen.now += 300 * MS * (step % 20 == 19)
+        seen.end_step()
+    seen.hits = [hit for hit in seen.hits if hit[0] in seen.ends]
+    seen.done()
+    account = seen.answer().account
+    assert account.share(account.unexplained) == pytest.approx(0.66, abs=0.02)
+    assert any("unexplained" in why for why in lacks(seen.answer()))
+    assert "othing is worth a change" not in seen.told()
+
+
+def plain(folder: Path, steps: int) -> Watched:
+    seen = Watched(folder, LOOP, 16)
+    for _ in range(steps):
+        seen.spend(10, (14, "train"), inside=MODULE)
+        seen.end_step()
+    return seen
+
+
+def test_few_steps_are_no_reason_to_say_that_nothing_is_worth_a_change(tmp_path: Path) -> None:
+    seen = plain(tmp_path, 4)
+    seen.done(seen.compiled())
+    assert "but only 3 steps counted: let it make at least 20" in seen.told()
+    assert "othing is worth a change" not in seen.told()
+
+
+def test_what_was_neither_compiled_nor_tried_may_be_worth_a_change(tmp_path: Path) -> None:
+    seen = plain(tmp_path, 60)
+    seen.done()
+    assert "Nothing is compiled: `--try-compile` measures" in seen.told()
+    assert "othing is worth a change" not in seen.told()
+
+
+def test_nothing_is_worth_a_change_where_all_is_known(tmp_path: Path) -> None:
+    seen = plain(tmp_path, 60)
+    seen.done(seen.compiled())
+    assert "Nothing is worth a change: no line costs enough to be measured." in seen.told()
+
+
+def test_a_limit_of_recompiles_comes_first_with_what_it_wasted(tmp_path: Path) -> None:
+    seen = plain(tmp_path, 60)
+    guard = f"0/7: self.n == 7  # {seen.script}:12 in masked"
+    again = [
+        {**seen.compiled(f"0/{n}", recompile_reason=guard), "at": seen.ends[n]} for n in range(1, 9)
+    ]
+    again[-1]["fail_type"] = "Unsupported"
+    again[-1]["fail_reason"] = "Dynamo recompile limit exceeded\n  more"
+    seen.done(seen.compiled(), *again)
+    first, second = seen.told().splitlines()[1:3]
+    assert first.startswith("`masked` runs eagerly since step 9: it was compiled again too often")
+    assert "train.py:12 (self.n == 7); 4.5 s of compiling wasted." in first
+    assert second.startswith("A step takes 10 ms")
+    assert "othing is worth a change" not in seen.told()
+    assert "worth nothing here" not in seen.told()
