@@ -24,7 +24,8 @@ _INNER = 0.95
 """A line that has so much of all time is where the loop is called: its own lines are told of."""
 _ONLY_LONG = 0.8
 """What has so much of its time in long steps is done every some steps."""
-_FEWEST = 2
+_FEWEST, _APART = 2, 3
+"""It is done twice at least, and every third step at most."""
 _ROUNDED = 1e-6
 _GroupKey = tuple[str, Key | None]
 
@@ -120,7 +121,8 @@ def _group(
     name = OwnFile(Path(place[0])).name(place[1]) if place is not None and kind == LINE else ""
     told = tuple(sorted(details.items(), key=lambda one: -one[1]))
     group = Group(kind, ms, place, name, details=told)
-    if kind in _MODEL or times < _FEWEST or long < _ONLY_LONG * ms:
+    rare = _FEWEST <= times <= loop.count / _APART
+    if kind in _MODEL or not rare or long < _ONLY_LONG * ms:
         return group
     return replace(group, every=loop.count / times, once=ms * loop.count / times)
 

@@ -25,6 +25,9 @@ _ENOUGH = 100
 _SEEN = 0.5
 _FEW = 3
 """Samples stand for all long steps if they saw so many, or that share of their time."""
+_RECORDER = "tclint_recorder"
+_DEEP = 12
+"""So many of the innermost frames tell whether the recorder itself was at work."""
 Stack = tuple[Place, ...]
 
 
@@ -108,6 +111,8 @@ def _apart(hits: Iterable[_Hit], ends: Sequence[int], most: float) -> tuple[list
     """The samples of usual steps, and of long ones; none stands for what another step did."""
     usual, long = [], []
     for hit in hits:
+        if any(_RECORDER in place.filename for place in hit.stack[-_DEEP:]):
+            continue
         start = ends[hit.step - 1]
         if (ends[hit.step] - start) / _MS > most:
             long.append(_Hit(hit.stack, min(hit.ms, (hit.at - start) / _MS), hit.step, hit.at))

@@ -16,6 +16,7 @@ _NOW_AND_THEN = 5_000_000
 _MOST_NOW_AND_THEN = 5_000
 _SWITCH = 1e-4
 """Seconds after which the loop's thread is asked to let the other one look."""
+_SWITCH_NOW_AND_THEN = 1e-3
 
 
 class _Look:
@@ -54,6 +55,23 @@ class _Look:
         self._done.release()
 
 
+class _Switch:
+    """Has the loop's thread let another one look sooner than usual, and puts that back.
+
+    Else a look waits until the loop calls into torch: Python's own time would be torch's.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._before = sys.getswitchinterval()
+        sys.setswitchinterval(min(seconds, self._before))
+        self._asked = sys.getswitchinterval()
+
+    def put_back(self) -> None:
+        """As it was, unless the program has changed it."""
+        if sys.getswitchinterval() == self._asked:
+            sys.setswitchinterval(self._before)
+
+
 class Samples:
     """Looks each millisecond in some steps."""
 
@@ -62,18 +80,14 @@ class Samples:
 
     def open(self, step: Callable[[], int]) -> bool:
         """Begin to look."""
-        # Else a look waits until the loop calls into torch: Python's own time would be torch's.
-        self._switch = sys.getswitchinterval()
-        sys.setswitchinterval(min(_SWITCH, self._switch))
-        self._asked = sys.getswitchinterval()
+        self._switch = _Switch(_SWITCH)
         self._look = _Look(self._recording, _INTERVAL, _MOST)
         return True
 
     def drop(self) -> None:
         """Look no more."""
         self._look.stop()
-        if sys.getswitchinterval() == self._asked:
-            sys.setswitchinterval(self._switch)
+        self._switch.put_back()
 
     def close(self, first: int, last: int) -> None:
         """Look no more, and write what was seen."""
@@ -94,21 +108,27 @@ class Watch:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
-        self.forget()
+        self._look: _Look | None = None
 
     def forget(self) -> None:
         """Begin anew, as after a fork, which takes no thread along."""
-        self._look: _Look | None = None
+        if self._look is not None:
+            self._look = None
+            self._switch.put_back()
 
     def begin(self) -> None:
         """Look at the thread that asks, if nobody is looked at yet."""
         if self._look is None:
+            self._switch = _Switch(_SWITCH_NOW_AND_THEN)
             self._look = _Look(self._recording, _NOW_AND_THEN, _MOST_NOW_AND_THEN)
 
     def write(self) -> None:
         """Look no more, and write what was seen."""
         look = self._look
-        if look is not None and look.stopped():
+        if look is None:
+            return
+        self._switch.put_back()
+        if look.stopped():
             places, stacks = look.stacks.numbered({number for _, number in look.hits})
             self._recording.lines.write(
                 "watch",
