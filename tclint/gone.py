@@ -7,6 +7,7 @@ from typing import Final
 
 COMMANDS: Final[Mapping[str, str]] = {
     "fleet bisect": "`git bisect run tclint verify TARGET` finds the commit",
+    "fleet fix": "`tclint fix --verify TARGETS` keeps the fixes that the targets confirm",
     "fleet export": "the store is an SQLite file, which pandas and DuckDB read",
 }
 OPTIONS: Final[Mapping[str, str]] = {

@@ -134,35 +134,3 @@ def diff(
         found, text = difference(opened, before, after, output_format.value)
     output(text, output_file)
     raise typer.Exit(FINDINGS if any(one.kind is Kind.WORSE for one in found) else CLEAN)
-
-
-@group.command("fix")
-def fix(
-    file: _FleetFile,
-    *,
-    branch: Annotated[str, typer.Option(metavar="NAME", help="The branch to create.")],
-    output_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--output-file", metavar="FILE", help="Write the text of the pull request to a file."
-        ),
-    ] = None,
-    max_runs: Annotated[
-        int,
-        typer.Option(
-            metavar="N", min=2, help="Maximum number of compilations of each target, on average."
-        ),
-    ] = 40,
-    unsafe_fixes: Annotated[
-        bool, typer.Option("--unsafe-fixes", help="Also try unsafe fixes.")
-    ] = False,
-) -> None:
-    """Create a branch with the fixes that the targets confirm, one commit for each rule.
-
-    Prints the text of the pull request, with its proof. The targets that judge are those that ran
-    in `tclint fleet run` and have not changed since. The working tree, its index and what is
-    checked out stay as they are.
-    """
-    from tclint.cli.fleeting import make_fixes, output
-
-    output(make_fixes(file, branch, max_runs, unsafe=unsafe_fixes), output_file)

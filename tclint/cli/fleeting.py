@@ -87,27 +87,6 @@ def difference(
     return found, printable(f"{table}\n")
 
 
-def make_fixes(file: Path, branch: str, most_runs: int, *, unsafe: bool) -> str:
-    """The text of the pull request of a branch that is made."""
-    from tclint.cli.configuration import Overrides
-    from tclint.cli.fixing import FixOptions, fixer, without_notebooks
-    from tclint.cli.inputs import gather, to_change
-    from tclint.cli.progress import progress_bar
-    from tclint.fleet.fixing import fix_fleet
-    from tclint.fleet.pull_request import Wanted
-    from tclint.fleet.store import open_store
-
-    require_torch()
-    fleet = read_fleet(file)
-    inputs = without_notebooks(to_change(gather([fleet.root], Overrides(), None), ()))
-    make = fixer(inputs, FixOptions(unsafe=unsafe))
-    with orderly_end(), open_store(fleet.store) as store, progress_bar(most_runs) as show:
-        fixed = fix_fleet(fleet, store, make, Wanted(file, branch, most_runs), show)
-    for commit in fixed.commits:
-        note(f"{branch}: {commit[:12]}")
-    return printable(fixed.text)
-
-
 def _side(store: Store, text: str) -> tuple[tuple[UnitRow, ...], str]:
     """The units that one side of a comparison names, and the arm where it names one."""
     number, _, arm = text.partition(":")
