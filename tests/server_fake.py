@@ -27,7 +27,6 @@ from tclint.semantics.explain import Explained
 from tclint.server.analyze import View, analyze
 from tclint.server.document import Analysis, Document
 from tclint.server.engine import Engine, Texts
-from tclint.server.lens import Target
 from tclint.server.settings import Settings
 from tclint.source.errors import FileError
 from tclint.source.file import SourceFile
@@ -83,9 +82,6 @@ class FakeEngine(Engine):
     def explain(
         self, path: Path, paths: Sequence[Path], config: Config, texts: Texts, at: tuple[int, int]
     ) -> Sequence[Explained]:
-        return ()
-
-    def targets(self, path: Path, config: Config, texts: Texts) -> Sequence[Target]:
         return ()
 
     def summary(self, code: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -245,32 +244,6 @@ def test_hover(tmp_path: Path, row: int, word: str, said: str) -> None:
     play(tmp_path, scene=scene)
 
 
-FACTORY = """\
-import torch
-
-
-def make():
-    return torch.nn.Linear(2, 2), (torch.ones(1, 2),), {}
-"""
-SLOW = """\
-import time
-
-
-def make():
-    time.sleep(600)
-    return None, ()
-"""
-PROGRESS = types.WindowClientCapabilities(work_done_progress=True)
-
-
-async def lens(client: LanguageClient, uri: str) -> types.Command:
-    lenses = await client.text_document_code_lens_async(types.CodeLensParams(identifier(uri)))
-    (one,) = lenses or []
-    assert one.command is not None
-    assert (one.range.start.line, one.command.title) == (3, "Verify this module")
-    return one.command
-
-
 COMPILED = """\
 import torch
 
@@ -298,49 +271,6 @@ def test_a_lens_tells_where_a_function_is_compiled_and_how_often_it_breaks(tmp_p
         assert not one.command.command, "there is nothing to run"
 
     play(tmp_path, scene=scene)
-
-
-@pytest.mark.slow(15)
-def test_a_module_is_verified_with_progress(tmp_path: Path) -> None:
-    path = tmp_path / "make.py"
-    path.write_text(FACTORY)
-
-    async def scene(client: LanguageClient) -> None:
-        client.text_document_did_open(opened(path.as_uri(), FACTORY))
-        command = await lens(client, path.as_uri())
-        answer = await client.workspace_execute_command_async(
-            types.ExecuteCommandParams(command.command, command.arguments)
-        )
-        assert isinstance(answer, dict)
-        assert (answer["status"], answer["code"]) == ("done", 0), answer
-        (reports,) = client.progress_reports.values()
-        kinds = [getattr(report, "kind", None) for report in reports]
-        assert (kinds[0], kinds[-1]) == ("begin", "end")
-        assert "passed" in client.messages[-1].message
-
-    play(tmp_path, scene=scene, patience=600, capabilities=capable(window=PROGRESS))
-
-
-def test_a_verification_can_be_cancelled(tmp_path: Path) -> None:
-    path = tmp_path / "make.py"
-    path.write_text(SLOW)
-
-    async def scene(client: LanguageClient) -> None:
-        client.text_document_did_open(opened(path.as_uri(), SLOW))
-        command = await lens(client, path.as_uri())
-        running = asyncio.ensure_future(
-            client.workspace_execute_command_async(
-                types.ExecuteCommandParams(command.command, command.arguments)
-            )
-        )
-        await client.wait_for_notification(types.PROGRESS)
-        (token,) = client.progress_reports
-        client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
-        answer = await running
-        assert isinstance(answer, dict)
-        assert answer["status"] == "cancelled"
-
-    play(tmp_path, scene=scene, capabilities=capable(window=PROGRESS))
 
 
 def cells(*texts: str) -> types.DidOpenNotebookDocumentParams:

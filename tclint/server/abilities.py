@@ -24,7 +24,6 @@ class Abilities:
     pulls: bool = False
     related_documents: bool = False
     markdown: bool = False
-    progress: bool = False
     shows_pages: bool = False
     configuration: bool = False
     configuration_watch: bool = False
@@ -55,7 +54,6 @@ def abilities_of(client: types.ClientCapabilities) -> Abilities:
         pulls=pulled is not None,
         related_documents=bool(_get(pulled, "related_document_support")),
         markdown=types.MarkupKind.Markdown in formats,
-        progress=bool(_get(window, "work_done_progress")),
         shows_pages=bool(_get(window, "show_document", "support")),
         configuration=bool(_get(workspace, "configuration")),
         configuration_watch=_registers(workspace, "did_change_configuration"),

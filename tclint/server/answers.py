@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from lsprotocol import types
 
 from tclint.diagnostics import Span
-from tclint.server.commands import VERIFY
 from tclint.server.convert import range_of
 from tclint.server.document import Analysis
 from tclint.server.hover import code_at, compiled_at, finding_text, value_text
@@ -82,22 +79,13 @@ def _hover(ls: TclintServer, analysis: Analysis, text: str, span: Span) -> types
 
 
 async def code_lens(ls: TclintServer, params: types.CodeLensParams) -> list[types.CodeLens]:
-    """A lens above everything that is compiled, and above everything that can be verified."""
+    """A lens above everything that is compiled."""
     analysis = await ls.current(params.text_document.uri)
     if analysis is None or analysis.document.is_notebook:
         return []
-    view, path, config = ls.view, analysis.document.path, analysis.config
-    if not view.settings_of(path).codeLens:
+    if not ls.view.settings_of(analysis.document.path).codeLens:
         return []
-    targets = await ls.on_worker(partial(ls.engine.targets, path, config, view.texts))
-    if isinstance(targets, BaseException):
-        return []
-    told = [_lens(one.row, types.Command(one.text, "")) for one in compiled_in(analysis)]
-    uri = analysis.document.uri
-    return told + [
-        _lens(t.row, types.Command("Verify this module", VERIFY, arguments=[uri, t.text]))
-        for t in targets
-    ]
+    return [_lens(one.row, types.Command(one.text, "")) for one in compiled_in(analysis)]
 
 
 def _lens(row: int, command: types.Command) -> types.CodeLens:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
@@ -11,9 +11,6 @@ from tclint.lint.links import on_web, page_of
 from tclint.server.actions import Choice
 from tclint.server.choosing import edit_of_choice
 from tclint.server.session import TclintServer
-from tclint.server.verifying import Verification
-
-VERIFY: Final = "tclint.verify"
 
 
 async def explain(ls: TclintServer, code: str) -> str:
@@ -42,11 +39,3 @@ async def apply(ls: TclintServer, data: dict[str, Any]) -> bool:
     edit = await edit_of_choice(ls, choice)
     answer = await ls.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, "tclint"))
     return answer.applied
-
-
-async def verify(ls: TclintServer, uri: str, target: str) -> dict[str, Any]:
-    """Run ``tclint verify`` on a target, with progress; the client may cancel it."""
-    analysis = await ls.current(uri)
-    if analysis is None:
-        raise JsonRpcInvalidParams(f"{uri} is not open")
-    return await Verification(ls, target, analysis.config.root).run()

@@ -13,14 +13,12 @@ from tclint.lint.registry import known_rules
 from tclint.report.page import page
 from tclint.report.repairs import fix_of
 from tclint.semantics.explain import explained
-from tclint.server.lens import targets_in
 from tclint.server.programs import Programs
 from tclint.server.settings import Settings
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
     from tclint.semantics.explain import Explained
-    from tclint.server.lens import Target
 
 Texts = Mapping[Path, str]
 """The texts of all open documents."""
@@ -61,10 +59,6 @@ class Engine(Protocol):
         self, path: Path, paths: Sequence[Path], config: Config, texts: Texts, at: tuple[int, int]
     ) -> Sequence[Explained]:
         """What is known of the values around a row and column, the innermost first."""
-        ...
-
-    def targets(self, path: Path, config: Config, texts: Texts) -> Sequence[Target]:
-        """What `tclint verify` can be run on in a file."""
         ...
 
     def summary(self, code: str) -> str | None:
@@ -137,11 +131,6 @@ class TclintEngine:
         with self._programs.of(config).interpreted(paths, texts) as (project, analysis):
             module = project.module_at(path)
             return explained(analysis, module, *at) if module is not None else []
-
-    def targets(self, path: Path, config: Config, texts: Texts) -> Sequence[Target]:
-        """What `tclint verify` can be run on in a file."""
-        module = self._programs.of(config).module(path, texts)
-        return [*targets_in(module, config)] if module is not None else []
 
     def summary(self, code: str) -> str | None:
         """What a rule is about, in one line."""

@@ -45,5 +45,4 @@ def create_server(engine: Engine, delay: float = DELAY) -> TclintServer:
     server.feature(types.CODE_ACTION_RESOLVE)(choosing.resolve)
     server.command(EXPLAIN)(commands.explain)
     server.command(APPLY)(commands.apply)
-    server.command(commands.VERIFY)(commands.verify)
     return server

@@ -87,10 +87,6 @@ class Program:
             analysis.release()
             self._reader.forget()
 
-    def module(self, path: Path, overlay: Mapping[Path, str]) -> ModuleInfo | None:
-        """The symbol table of a file."""
-        return self._at(overlay).another().module_at(path)
-
     def _at(self, overlay: Mapping[Path, str]) -> Project:
         """The index of the files; it stays while no file comes or goes."""
         self._reader.show(overlay)

@@ -138,11 +138,10 @@ test("a stale fix is refused, and what is gone is not reported", { skip }, async
 });
 
 test("the lens and the commands are there", { skip }, async () => {
-  const [told, lens] = (await connection.sendRequest(CodeLensRequest.type, {
+  const [told] = (await connection.sendRequest(CodeLensRequest.type, {
     textDocument: { uri },
   }))!;
   assert.match(told.command!.title, /^Compiled at .*:4: no graph breaks in this file$/);
-  assert.equal(lens.command!.command, "tclint.verify");
   const page = await connection.sendRequest(ExecuteCommandRequest.type, {
     command: "tclint.explain",
     arguments: ["TCL101"],
