@@ -134,39 +134,3 @@ def test_what_cannot_be_verified_is_refused(project: Path, arguments: list[str],
     assert done.returncode == 2
     assert said in done.stderr
     assert (project / "program.py").read_text() == PROGRAM
-
-
-ASKED = """\
-import torch
-
-
-class Net(torch.nn.Module):
-    def forward(self, x: torch.Tensor, start: torch.Tensor) -> torch.Tensor:
-        if start[0] > 3:
-            return x.flatten()
-        return x * 2
-
-
-def make():
-    return Net(), (torch.ones(3, 2), torch.tensor([1, 5])), {}
-
-
-def others():
-    inputs = (torch.ones(3, 2), torch.tensor([1, 5]))
-    return {"model": Net(), "inputs": inputs, "vary": [(torch.ones(3, 2), torch.tensor([4, 5]))]}
-"""
-
-
-@pytest.mark.slow(20)
-def test_hatches_are_opened_where_they_hold_for_other_inputs_as_well(project: Path) -> None:
-    put(project, "program.py", ASKED)
-    command = ("fix", "--verify", "--no-speed", "--remedies", "hatches", "--diff")
-    refused = tclint_here(project, *command, "program.py:make")
-    assert refused.returncode == 2
-    assert "write --vary 'x: 3x8'" in refused.stderr
-    kept = tclint_here(project, *command, "program.py:make", "--vary", "x: 5x2")
-    assert "+        if first_item(start[0] > 3):\n" in kept.stdout
-    dropped = tclint_here(project, *command, "program.py:others")
-    assert dropped.stdout == ""
-    assert "does not hold for other inputs: " in dropped.stderr
-    assert "this code was compiled for another number" in dropped.stderr

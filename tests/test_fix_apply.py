@@ -29,7 +29,6 @@ class Result:
     diagnostic: Diagnostic
     repair: PlacedRepair | None
     file: SourceFile
-    hatch: PlacedRepair | None = None
     unsafe: PlacedRepair | None = None
 
 

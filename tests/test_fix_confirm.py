@@ -39,7 +39,6 @@ class Result:
     diagnostic: Diagnostic
     repair: PlacedRepair | None
     file: SourceFile
-    hatch: PlacedRepair | None = None
     unsafe: PlacedRepair | None = None
 
 
@@ -58,7 +57,6 @@ class Fake:
     new: str
     change: Change = Change.SAME_BITS
     effect: Effect = Effect.GRAPH_BREAK
-    hatch: bool = False
     confidence: Confidence = Confidence.HIGH
     more: str = ""
     """What the unsafe fix beside the safe one makes of it."""
@@ -72,10 +70,7 @@ class Fake:
                     "XYZ100", "fake", "message", self.effect, self.confidence, file.path,
                     file.span(node), fixable=repair.applicability,
                 )  # fmt: skip
-                if self.hatch:
-                    yield Result(replace(diagnostic, fixable=None), None, file, placed(repair))
-                else:
-                    yield Result(diagnostic, placed(repair), file, unsafe=self._unsafe(node))
+                yield Result(diagnostic, placed(repair), file, unsafe=self._unsafe(node))
 
     def _unsafe(self, node: ast.stmt) -> PlacedRepair | None:
         rewrites = (Replace(node, self.more),)
@@ -89,7 +84,7 @@ def _plan(
     most_runs: int = 40,
     *,
     speed: bool = False,
-    vary: tuple[str, ...] = ("x",),
+    vary: tuple[str, ...] = (),
 ) -> Plan:
     def check(
         paths: Sequence[Path], config: Config, texts: Mapping[Path, str] | None = None
@@ -105,10 +100,9 @@ def _plan(
         config = Config(path.parent)
         return fix_files([path], config, unsafe=True, remedies=remedies, check=check, allow=allow)
 
-    hatches = any(fake.hatch for fake in fakes)
-    options = Options(speed=speed, vary=vary if hatches else ())
+    options = Options(speed=speed, vary=vary)
     jobs = jobs_for([f"{path.name}:make"], Config(path.parent), options)
-    return Plan(fix, jobs, path.parent, most_runs, False, Remedies(frozenset(SETTINGS), hatches))
+    return Plan(fix, jobs, path.parent, most_runs, False, Remedies(frozenset(SETTINGS)))
 
 
 def _results(fake: Fake, file: SourceFile) -> Iterator[Result]:
@@ -121,7 +115,7 @@ def _confirm(
     *fakes: Fake,
     most_runs: int = 40,
     speed: bool = False,
-    vary: tuple[str, ...] = ("x",),
+    vary: tuple[str, ...] = (),
 ) -> Outcome:
     path = folder / "program.py"
     text = f"{HEAD}def f(x):\n{body}{MAKE}"
@@ -294,23 +288,6 @@ def test_settings_with_which_compiling_fails_are_not_kept(tmp_path: Path) -> Non
     assert _worth(outcome) == []
 
 
-def test_a_hatch_is_opened_for_what_no_setting_removes(tmp_path: Path) -> None:
-    hatch = replace(PRINT, hatch=True)
-    outcome = _confirm(tmp_path, f"{SELECTED}{BREAK}    return y + 1\n", hatch)
-    assert [(kind, before, after) for kind, before, after, _ in _worth(outcome)] == [
-        ("settings", 2, 1),
-        ("hatches", 1, 0),
-    ]
-    assert _grounds(outcome) == {6: ("applied", "confirmed")}
-
-
-def test_a_hatch_that_changes_results_is_dropped(tmp_path: Path) -> None:
-    hatch = replace(PRINT, hatch=True, new="x = x + 1")
-    outcome = _confirm(tmp_path, f"{BREAK}    return x + 1\n", hatch)
-    assert _grounds(outcome) == {5: ("dropped", "different")}
-    assert outcome.changed == ()
-
-
 def test_an_unsafe_fix_is_kept_for_what_safe_ones_leave(tmp_path: Path) -> None:
     unsafe = Fake("y = x.sum().item()", "y = x.sum()", Change.BEHAVIOUR)
     body = f"{BREAK}    y = x.sum().item()\n    return x + y\n"
@@ -405,9 +382,9 @@ def test_of_two_fixes_the_safe_one_is_kept_where_others_fail_beside_it(tmp_path:
 ONCE = "torch._assert_async(x.sum() == 6, 'this code was compiled for another number')"
 
 
-def test_a_hatch_that_raises_for_the_next_inputs_is_dropped(tmp_path: Path) -> None:
-    hatch = replace(PRINT, hatch=True, new=ONCE)
-    outcome = _confirm(tmp_path, f"{BREAK}    return x + 1\n", hatch)
+def test_a_fix_that_raises_for_the_next_inputs_is_dropped(tmp_path: Path) -> None:
+    once = Fake(PRINT.old, ONCE, Change.BEHAVIOUR)
+    outcome = _confirm(tmp_path, f"{BREAK}    return x + 1\n", once, vary=("x",))
     assert _grounds(outcome) == {5: ("dropped", "different")}
     [dropped] = outcome.dropped
     assert dropped.reason is not None
@@ -417,9 +394,8 @@ def test_a_hatch_that_raises_for_the_next_inputs_is_dropped(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("shape", ["x: 7", "x: 2x3"])
-def test_a_hatch_that_holds_for_inputs_of_another_shape_is_kept(shape: str, tmp_path: Path) -> None:
-    hatch = replace(PRINT, hatch=True)
-    outcome = _confirm(tmp_path, f"{BREAK}    return x + 1\n", hatch, vary=(shape,))
+def test_a_fix_that_holds_for_inputs_of_another_shape_is_kept(shape: str, tmp_path: Path) -> None:
+    outcome = _confirm(tmp_path, f"{BREAK}    return x + 1\n", PRINT, vary=(shape,))
     assert _grounds(outcome) == {5: ("applied", "confirmed")}
     assert [one.fix.follows for one in outcome.kept] == [False]
 
@@ -427,22 +403,16 @@ def test_a_hatch_that_holds_for_inputs_of_another_shape_is_kept(shape: str, tmp_
 @pytest.mark.parametrize(
     ("vary", "told"),
     [
-        ((), "escape hatches compile in what the first inputs give.*--vary 'x: 3x8'"),
         (("y: 3",), "--vary names 'y', and the inputs are x"),
         (("x: three",), "'three' is not a shape such as 3x8"),
         (("x: 3x8",), "the other inputs raise RuntimeError: The size of tensor a"),
     ],
 )
-def test_hatches_need_other_inputs_that_the_target_takes(
+def test_other_inputs_are_what_the_target_takes(
     vary: tuple[str, ...], told: str, tmp_path: Path
 ) -> None:
     with pytest.raises(TargetError, match=told):
-        _confirm(
-            tmp_path,
-            f"{BREAK}    return x + torch.ones(4)\n",
-            replace(PRINT, hatch=True),
-            vary=vary,
-        )
+        _confirm(tmp_path, f"{BREAK}    return x + torch.ones(4)\n", PRINT, vary=vary)
 
 
 def test_a_factory_may_give_the_other_inputs(tmp_path: Path) -> None:
@@ -451,39 +421,9 @@ def test_a_factory_may_give_the_other_inputs(tmp_path: Path) -> None:
     make = f"\n\ndef make():\n    return {{'model': f, {inputs}}}\n"
     path.write_text(f"{HEAD}def f(x):\n{BREAK}    return x + 1\n{make}")
     for new, kept in ((ONCE, []), ("pass", ["XYZ100"])):
-        plan = _plan(path, [replace(PRINT, hatch=True, new=new)], vary=())
+        plan = _plan(path, [Fake(PRINT.old, new, Change.BEHAVIOUR)])
         outcome = confirm(plan, Status.APPLIED)
         assert [one.fix.diagnostic.code for one in outcome.kept] == kept
-
-
-def test_an_unsure_finding_s_hatch_is_tried_and_proved(tmp_path: Path) -> None:
-    hatch = replace(PRINT, hatch=True, confidence=LOW)
-    outcome = _confirm(tmp_path, f"{BREAK}    return x + 1\n", hatch)
-    assert [kind for kind, *_ in _worth(outcome)] == ["hatches"]
-    assert _grounds(outcome) == {5: ("applied", "confirmed")}
-
-
-def test_a_hatch_stays_shut_where_the_target_does_not_run_or_break(tmp_path: Path) -> None:
-    idle = Fake("x = x + 1", "x = 1 + x", hatch=True)
-    body = f"    if x is None:\n    {BREAK}    x = x + 1\n{BREAK}    return x\n"
-    outcome = _confirm(tmp_path, body, replace(PRINT, hatch=True), idle)
-    assert _grounds(outcome) == {7: ("dropped", "no-break"), 8: ("applied", "confirmed")}
-
-
-def test_a_hatch_may_need_what_settings_capture(tmp_path: Path) -> None:
-    old = "n = [0, 1, 2, 3][x.argmax().item()]"
-    hatch = Fake(old, "n = x.argmax().item()", hatch=True)
-    outcome = _confirm(tmp_path, f"    {old}\n    return x + n\n", hatch)
-    ((kind, before, after, lines),) = _worth(outcome)
-    assert (kind, before, after) == ("hatches", 1, 0)
-    assert lines == ("torch._dynamo.config.capture_scalar_outputs = True",)
-
-
-def test_hatches_stay_shut_where_settings_make_it_whole(tmp_path: Path) -> None:
-    hatch = Fake("y = x[x > 1].sum()", "y = torch.where(x > 1, x, 0).sum()", hatch=True)
-    outcome = _confirm(tmp_path, f"{SELECTED}    return y + 1\n", hatch)
-    assert [kind for kind, *_ in _worth(outcome)] == ["settings"]
-    assert outcome.changed == ()
 
 
 def test_fix_of_a_break_that_may_not_happen_is_kept_where_it_happens(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def timed(*times: float | tuple[float, float] | None, speeds: bool = True) -> li
         speeds=lambda states: tuple(map(arm, times)),
     )
     trials = SimpleNamespace(state=lambda items, number: None)
-    kinds = ("safe fixes", "settings", "hatches")[: len(times) - 1]
+    kinds = ("safe fixes", "settings", "unsafe fixes")[: len(times) - 1]
     none: frozenset[Any] = frozenset()
     steps = [Step(Worth(kind, 2, 3, 1, 2), cast("Any", trials), none, none) for kind in kinds]
     told: list[str] = []

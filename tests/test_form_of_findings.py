@@ -1,4 +1,4 @@
-"""The form of a finding: a headline, what to do instead, why, its page, and never a hatch."""
+"""The form of a finding: a headline, what to do instead, why, and its page."""
 
 from __future__ import annotations
 
@@ -32,12 +32,6 @@ if TYPE_CHECKING:
 
 RULES = [pytest.param(rule, id=rule.code) for rule in load_rules()]
 QUOTED = re.compile(r"`([^`]*)`")
-HATCH = re.compile(
-    r"escape hatch|first_(item|whole|list|nonzero|places|repeated|unique)\(|_when_compiled\("
-    r"|was compiled for (an)?other number|other values? raise|custom_op\(",
-    re.IGNORECASE,
-)
-"""What the text and the message of every escape hatch hold."""
 HEADLINES_ALONE = {OutputFormat.CONCISE}
 
 
@@ -96,8 +90,6 @@ def test_every_finding_says_what_happens_and_what_to_do_instead(rule: Rule, tmp_
         one = told(result)
         assert one.why
         assert one.page.startswith(f"`tclint rule {rule.code}`")
-        for text in (one.headline, one.instead, one.why):
-            assert not HATCH.search(text), text
 
 
 def test_every_rule_says_what_to_do_instead() -> None:
@@ -110,13 +102,12 @@ def test_every_rule_says_what_to_do_instead() -> None:
 
 @pytest.mark.slow(60)
 @pytest.mark.parametrize("rule", RULES)
-def test_all_formats_say_the_same_and_none_prints_a_hatch(rule: Rule, tmp_path: Path) -> None:
+def test_all_formats_say_the_same(rule: Rule, tmp_path: Path) -> None:
     results = [result for _, result in results_of(rule, tmp_path)]
     run = Run(tuple(results), (), len(results))
     for output_format in OutputFormat:
         # Escapes and markup aside, each report has the same words.
         text = plain(render(output_format, run, View(tmp_path, rules=known_rules())))
-        assert not HATCH.search(text.replace(plain(sources(results)), ""))
         for result in results:
             one = told(result)
             assert plain(one.headline) in text
@@ -129,7 +120,6 @@ def test_all_formats_say_the_same_and_none_prints_a_hatch(rule: Rule, tmp_path: 
         assert shown == f"{result.diagnostic.message}\nInstead: {result.diagnostic.instead}"
         [row] = findings([record(result)], tmp_path, 1)["findings"]
         assert row["instead"] == result.diagnostic.instead
-        assert not HATCH.search(str(row).replace(str(row["place"]), ""))
 
 
 def plain(text: str) -> str:
@@ -305,14 +295,13 @@ HEAD = "import torch\nfrom torch import nn\n\n\n"
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_what_varies_by_its_nature_is_shown_without_a_hatch(name: str, tmp_path: Path) -> None:
+def test_what_varies_by_its_nature_is_shown_with_what_to_do(name: str, tmp_path: Path) -> None:
     path = tmp_path / "program.py"
     path.write_text(HEAD + PROGRAMS[name])
     run = check_files([path], Config(tmp_path, weak=True))
     assert run.results
     for output_format in OutputFormat:
         shown = render(output_format, run, View(tmp_path, rules=known_rules()))
-        assert not HATCH.search(shown)
         if output_format in {OutputFormat.FULL, OutputFormat.HTML, OutputFormat.GITHUB}:
             assert shown.lower().count("instead") >= len(run.results)
     for result in run.results:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib.util
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tclint.config import Config
 from tclint.fix.apply import fix_files
-
-from .test_first_item import load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +53,16 @@ def groupby(members, key):
 
 def f(x, kinds=(1, 1, 2, 3)):
 """
+
+
+def load(code: str, folder: Path, name: str) -> Any:
+    path = folder / f"{name}.py"
+    path.write_text(code)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def program(body: str) -> str:

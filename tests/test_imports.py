@@ -126,7 +126,6 @@ APART: Mapping[str, str] = {
     "lib.judge.scalar_expressions": "what expressions are, on 300 lines; statements have 180",
     "lib.judge.scalar_flow": "which methods may compute with numbers, on 180 lines",
     "lib.rewrite.selected_update": "a loop's way without a step, longer than its rule",
-    "lib.rewrite.ctc_targets": "one of the rewritings of a selection, whose rule has 500 lines",
     "lib.rewrite.draw_in_graph": "writes a helper anew, step by step, in 500 lines",
     "lib.rewrite.masked_call": "one of the rewritings of a selection, whose rule has 500 lines",
     "lib.rewrite.masked_loss": "one of the rewritings of a selection, whose rule has 500 lines",

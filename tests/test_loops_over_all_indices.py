@@ -9,7 +9,6 @@ import pytest
 
 from tclint.config import Config
 from tclint.fix.apply import fix_files
-from tclint.fix.results import Remedies
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,13 +35,12 @@ STORE = "y[masks[i]] = self.experts[i](x[masks[i]])"
 LOOP = f"for i in counts.nonzero(as_tuple=True)[0].tolist():\n    {STORE}"
 
 
-def fixed(body: str, folder: Path, *, hatches: bool) -> str:
-    """The loops of the program, and what they go over, after unsafe fixes or hatches."""
+def fixed(body: str, folder: Path) -> str:
+    """The loops of the program, and what they go over, after unsafe fixes."""
     path = folder / "program.py"
     path.write_text(HEAD + "".join(f"        {line}\n" for line in body.splitlines()))
     config = Config(root=folder, weak=True)
-    remedies = Remedies(hatches=True) if hatches else Remedies()
-    changed = fix_files([path], config, unsafe=not hatches, remedies=remedies).changed
+    changed = fix_files([path], config, unsafe=True).changed
     code = changed[0].after if changed else path.read_text()
     shown = ("for i", "hit =")
     parts = (ast.unparse(node) for node in ast.walk(ast.parse(code)) if isinstance(node, ast.stmt))
@@ -60,12 +58,7 @@ def fixed(body: str, folder: Path, *, hatches: bool) -> str:
     ],
 )
 def test_a_loop_whose_stores_are_rewritten_goes_over_all_indices(loop: str, tmp_path: Path) -> None:
-    assert "range(counts.shape[0])" in fixed(f"{loop}\nreturn y", tmp_path, hatches=False)
-
-
-def test_compiled_code_alone_goes_over_all_indices_where_the_stores_stay(tmp_path: Path) -> None:
-    after = fixed(f"{LOOP}\nreturn y", tmp_path, hatches=True)
-    assert "range(len(counts)) if torch.compiler.is_compiling() else" in after
+    assert "range(counts.shape[0])" in fixed(f"{loop}\nreturn y", tmp_path)
 
 
 TRACES = [
@@ -90,16 +83,13 @@ TRACES = [
 ]
 
 
-@pytest.mark.parametrize("hatches", [False, True])
 @pytest.mark.parametrize("loop", TRACES)
-def test_a_round_that_leaves_a_trace_stays_for_what_is_selected(
-    loop: str, hatches: bool, tmp_path: Path
-) -> None:
-    loops = fixed(f"{loop}\nreturn x, y", tmp_path, hatches=hatches)
+def test_a_round_that_leaves_a_trace_stays_for_what_is_selected(loop: str, tmp_path: Path) -> None:
+    loops = fixed(f"{loop}\nreturn x, y", tmp_path)
     assert "nonzero" in loops
     assert "range" not in loops
 
 
 def test_a_loop_whose_store_would_break_for_each_index_stays(tmp_path: Path) -> None:
     loop = LOOP.replace(STORE, "y[masks[i]] = x[masks[i]].cumsum(0)")
-    assert "nonzero" in fixed(f"{loop}\nreturn y", tmp_path, hatches=False)
+    assert "nonzero" in fixed(f"{loop}\nreturn y", tmp_path)

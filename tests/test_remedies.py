@@ -215,19 +215,18 @@ def test_a_report_counts_the_findings_that_go_with_a_setting(tmp_path: Path) -> 
     assert "Fixed 2 findings" not in run.stdout
 
 
-@pytest.mark.parametrize(
-    ("typed", "told"),
-    [
-        (["fix", "--remedies", "hatches", "."], "only `tclint fix --verify --remedies hatches`"),
-        (["fix", "--remedies", "all", "."], "only `tclint fix --verify --remedies hatches`"),
-        (["fix", "--vary", "x: 3x8", "."], "--vary needs --verify"),
-        (["run", "--prove", "--remedies", "hatches", "--", "true"], "write `--remedies settings`"),
-        (["run", "--prove", "--remedies", "all", "--", "true"], "write `--remedies settings`"),
-    ],
-)
-def test_no_other_command_opens_hatches(typed: list[str], told: str, tmp_path: Path) -> None:
+def test_other_inputs_are_for_proofs(tmp_path: Path) -> None:
     (tmp_path / "step.py").write_text(STEP)
-    done = tclint(*typed, cwd=tmp_path)
+    done = tclint("fix", "--vary", "x: 3x8", ".", cwd=tmp_path)
     assert done.returncode == 2
-    assert told in " ".join(done.stderr.replace("│", " ").split())
+    assert "--vary needs --verify" in " ".join(done.stderr.replace("│", " ").split())
     assert (tmp_path / "step.py").read_text() == STEP
+
+
+def test_a_list_of_unknown_length_is_reported_where_numbers_are_captured(tmp_path: Path) -> None:
+    [rule] = (rule for rule in load_rules() if rule.code == "TCL103")
+    captured = "@torch.compile(fullgraph=True)\ndef f(x, y):\n"
+    loop = "    for i in (x > 0).nonzero()[:, 0].tolist():\n        y[i] = 1\n"
+    code = f"{captured}{loop}    return y\n"
+    assert len(findings(rule, code, tmp_path)) == 1
+    assert not findings(rule, code.replace("(x > 0).nonzero()[:, 0]", "x.long()"), tmp_path)

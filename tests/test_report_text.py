@@ -334,11 +334,6 @@ def test_the_summary_tells_what_is_not_shown() -> None:
     )
 
 
-def test_what_escape_hatches_stand_for_has_not_passed() -> None:
-    assert summary(run_of(), hatches=2) == "No findings are left, with 2 escape hatches."
-    assert "escape" not in summary(run_of(item(ROOT)), hatches=2)
-
-
 def test_a_run_with_unreadable_files_has_not_passed() -> None:
     errors = [FileError(ROOT / "a.py", "cannot read"), FileError(ROOT / "b.py", "cannot read")]
     assert summary(run_of(errors=errors)) == "No findings, but 2 files could not be checked."

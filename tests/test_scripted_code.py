@@ -8,7 +8,6 @@ import pytest
 
 from tclint.config import Config
 from tclint.fix.apply import fix_files
-from tclint.fix.results import Remedies
 from tclint.lint.engine import check_files
 
 HEAD = "import torch\nfrom torch import nn, jit\nfrom torch.jit import script\n\n\n"
@@ -113,30 +112,6 @@ def test_a_class_that_another_file_scripts_is_left_alone(tmp_path: Path) -> None
     changed, reasons = _reasons(tmp_path, HEAD + NET, user)
     assert not changed
     assert len(reasons) == 1
-
-
-SLICED = """\
-def f(x: torch.Tensor, n: torch.Tensor):
-    count = n[0]
-    return x[:count] * 2
-
-
-class Net(nn.Module):
-    def forward(self, x: torch.Tensor, n: torch.Tensor):
-        return f(x, n)
-"""
-
-
-def test_no_hatch_is_opened_in_it(tmp_path: Path) -> None:
-    path = tmp_path / "part.py"
-    changed = []
-    for text in (HEAD + SLICED, HEAD + "@torch.jit.script\n" + SLICED):
-        path.write_text(text)
-        done = fix_files([path], Config(tmp_path), unsafe=True, remedies=Remedies(hatches=True))
-        changed.append("first_item(count)" in "".join(file.after for file in done.changed))
-    assert changed == [True, False]
-    found = check_files([path], Config(tmp_path)).results
-    assert [result.hatch for result in found if result.hatch is not None] == []
 
 
 RANDOM = """\

@@ -26,10 +26,8 @@ from ..lib.judge.aliases import is_own_result, judge_copy
 from ..lib.judge.same_device import judge_chosen
 from ..lib.judge.saved_for_backward import judge_kept
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
-from ..lib.rewrite.first_item import first_truth
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
-from ..lib.rewrite.tensor_operator import tensor_operator
 from ..lib.rewrite.where import choose
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
@@ -117,7 +115,6 @@ class DataDependentBranch(Rule[TensorBranch]):
             gb_ids=loop_ids(site, "GB0033" if negation else "GB0170"),
             confidence=_confidence(event),
             instead=_instead(site, test, decided),
-            hatch=tensor_operator(site) or first_truth(event),
         )
 
 

@@ -28,16 +28,12 @@ from ..lib.judge.no_rows import is_certain_mask
 from ..lib.judge.same_device import judge_chosen
 from ..lib.judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from ..lib.rewrite.all_indices import loop_over_all
-from ..lib.rewrite.ctc_operator import ctc_as_operator
-from ..lib.rewrite.ctc_targets import targets_in_rows
-from ..lib.rewrite.empty_selection import ask_in_eager
 from ..lib.rewrite.masked_call import call_for_all
 from ..lib.rewrite.masked_loss import loss_of_all
 from ..lib.rewrite.masked_rows import store_rows_later
 from ..lib.rewrite.masked_store import cover_of, fill_where, judge_store_around, store_where
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.selected_rows import compute_all_rows
-from ..lib.rewrite.tensor_operator import tensor_operator
 from ..lib.wording import consequence, loop_ids, short
 
 _INSTEAD = {
@@ -94,7 +90,7 @@ class DynamicShapeOp(Rule[DynamicShape]):
         unsure = (event.named and not _is_stored_by(event)) or is_compiled_aside(
             site, site.statement
         )
-        hatch, asked = _hatch(event)
+        stays = _is_never_captured(event) or _is_asked_empty(event)
         what = f"The mask `{short(site, event.source)}`" if event.via == "mask" else ""
         what = what or f"`{short(site, event.source)}`"
         return Finding(
@@ -102,8 +98,7 @@ class DynamicShapeOp(Rule[DynamicShape]):
             _repair(event),
             gb_ids=loop_ids(site, event.gb_id),
             confidence=Confidence.LOW if unsure else None,
-            removed_by_settings=() if asked or _is_never_captured(event) else (DYNAMIC_SHAPES,),
-            hatch=hatch,
+            removed_by_settings=() if stays else (DYNAMIC_SHAPES,),
         )
 
 
@@ -147,18 +142,9 @@ def _is_never_captured(event: DynamicShape) -> bool:
     return any(isinstance(loop, ast.For) and loop.iter is load for loop, load in around)
 
 
-def _hatch(event: DynamicShape) -> tuple[Repair | None, bool]:
-    """What lets Dynamo go on behind a captured selection; and whether it is asked if it is empty.
-
-    Only then: with the setting on, the graph breaks at the test.
-    """
-    names = holders_of(event.site, event.node)
-    test = next(tests_of(event.site, names), None)
-    if test is None or event.via in _NEVER_CAPTURED:
-        whole = ctc_as_operator(event.site, event.node) or tensor_operator(event.site)
-        return whole, test is not None
-    repair = ask_in_eager(event.site, test, names)
-    return repair if isinstance(repair, Repair) else None, True
+def _is_asked_empty(event: DynamicShape) -> bool:
+    """True where a test asks if anything is selected: with the setting on, it breaks the graph."""
+    return next(tests_of(event.site, holders_of(event.site, event.node)), None) is not None
 
 
 def _repair(event: DynamicShape) -> Repair | Decline:
@@ -169,9 +155,8 @@ def _repair(event: DynamicShape) -> Repair | Decline:
             other = None if isinstance(fix, Repair) else remedy(event.site, event.node)
             fix = other if isinstance(other, Repair) else fix or other
         fix = fix or loss_of_all(event.site, event.node)
-        fix = fix or targets_in_rows(event.site, event.node)
     elif event.via == "masked_select":
-        fix = _reduce(event.site, event.node) or targets_in_rows(event.site, event.node)
+        fix = _reduce(event.site, event.node)
     elif event.via in ("nonzero", "where") and isinstance(event.node, ast.Call):
         fix = _store_by_mask(event.site, event.node) or _ask_mask(event.site, event.node)
         fix = fix or compute_all_rows(event.site, event.node)

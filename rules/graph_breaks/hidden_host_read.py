@@ -20,13 +20,11 @@ from ..lib.facts.likely_numbers import is_folded, is_likely_number, is_likely_nu
 from ..lib.judge.certainty import is_certainly_tensor
 from ..lib.judge.range_bounds import judge_torch_arange
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
-from ..lib.rewrite.first_item import first_item
 from ..lib.rewrite.host_read import is_captured
 from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.slice_store import store_by_mask
-from ..lib.rewrite.tensor_operator import tensor_operator
 from ..lib.wording import ON_SOME_PATHS, consequence, loop_ids, renumbered, short
 
 _TRACED_IF_CAPTURED = frozenset({"number", "slice"})
@@ -107,7 +105,6 @@ class HiddenHostRead(Rule[HostRead]):
             gb_ids=loop_ids(site, *ids),
             cedes_to=site.facts.output,
             removed_by_settings=(SCALARS,) if _goes_when_captured(event, kind) else (),
-            hatch=tensor_operator(site) or first_item(event, source),
         )
 
 

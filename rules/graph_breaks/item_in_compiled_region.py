@@ -12,11 +12,9 @@ from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.judge.captured import settings_for
 from ..lib.rewrite.block_chosen import choose_block
-from ..lib.rewrite.first_item import first_item
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.read_by_caller import read_by_caller
 from ..lib.rewrite.scalars_of_module import or_scalars_of_module
-from ..lib.rewrite.tensor_operator import tensor_operator
 from ..lib.wording import NUMBER_INSTEAD, consequence, short
 
 
@@ -46,7 +44,6 @@ class ItemInCompiledRegion(Rule[HostRead]):
             cedes_to=event.site.facts.output,
             removed_by_settings=settings,
             instead=NUMBER_INSTEAD.format(f"the tensor `{short(event.site, event.source)}`"),
-            hatch=tensor_operator(event.site) or first_item(event),
         )
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Advice, Change, Effect
-from tclint.lint.rewrite import Repair, Replace
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
@@ -25,8 +24,6 @@ _USUAL: Final = ("torch.float32", "torch.float")
 """What a layer has unless somebody asks for another."""
 _ONLY_CHANGES: Final = (2, 12)
 """From this release on Dynamo traces a conversion that changes nothing."""
-_EAGER_ONLY: Final = "Convert in eager code only"
-_AS_IT_IS: Final = "compiled code uses the module as it is: convert it before it is compiled"
 _WHY_NOT: Final = (
     "convert it once, before the model is compiled; here it is converted in every call"
 )
@@ -56,29 +53,7 @@ class ModuleConverted(Rule[Call]):
             gb_ids=loop_ids(site, "GB0264"),
             confidence=at_most_medium(event),
             before=None if changes else _ONLY_CHANGES,
-            hatch=_leave_as_it_is(site, event.call),
         )
-
-
-def _leave_as_it_is(site: Site, call: ast.Call) -> Repair | None:
-    """Convert in eager code only, where that is all that the statement does."""
-    statement, spelled = site.statement, site.spell("torch.compiler.is_compiling")
-    if spelled is None or not isinstance(statement, (ast.Assign, ast.Expr)):
-        return None
-    if statement.value is not call or not _is_itself(statement, call):
-        return None
-    template = f"if not {spelled}():\n    $statement"
-    rewrite = Replace(statement, template, {"statement": statement})
-    return Repair(_EAGER_ONLY, (rewrite,), Change.BEHAVIOUR, _AS_IT_IS)
-
-
-def _is_itself(statement: ast.Assign | ast.Expr, call: ast.Call) -> bool:
-    """True for `layer = layer.to(...)`, and for `layer.to(...)` alone."""
-    if isinstance(statement, ast.Expr):
-        return True
-    assert isinstance(call.func, ast.Attribute)
-    owner = ast.unparse(call.func.value)
-    return [ast.unparse(target) for target in statement.targets] == [owner]
 
 
 def _has_parameters(module: Object) -> bool:

@@ -9,7 +9,6 @@ from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import NumpyCall
 
-from ..lib.rewrite.as_operator import as_operator
 from ..lib.rewrite.draw_if_needed import (
     confidence_of_draw,
     draw_if_needed,
@@ -56,7 +55,6 @@ class NumpyRandom(Rule[NumpyCall]):
         return Finding(
             f"`np.random.{name}` cannot be traced{consequence(event.site)}",
             _repair(event, name),
-            hatch=as_operator(event.site),
             gb_ids=loop_ids(event.site, own),
             confidence=confidence_of_draw(event.site, event.call),
         )

@@ -16,7 +16,6 @@ from ..lib.facts.likely_numbers import is_likely_number_everywhere
 from ..lib.judge.captured import settings_for
 from ..lib.judge.promotion import FLOAT_OF_INTEGER
 from ..lib.judge.verdict import Changes
-from ..lib.rewrite.first_item import first_item
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.read_by_caller import read_by_caller
@@ -62,7 +61,6 @@ class PythonNumberOfTensor(Rule[HostRead]):
             cedes_to=event.site.facts.output,
             removed_by_settings=settings,
             instead=NUMBER_INSTEAD.format(f"the tensor `{short(event.site, event.source)}`"),
-            hatch=first_item(event),
         )
 
 

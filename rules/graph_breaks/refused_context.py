@@ -9,7 +9,6 @@ from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ContextEntered
 
-from ..lib.rewrite.ctc_operator import ctc_as_operator, ctc_in
 from ..lib.wording import consequence
 
 _STACK = "contextlib.ExitStack"
@@ -78,8 +77,7 @@ class RefusedContext(Rule[ContextEntered]):
         ids = ("GB0066",) if stacked else ("GB0142", *((gb_id,) if gb_id else ()))
         message = f"Dynamo cannot enter `{name.removeprefix('builtins.')}`{end}"
         instead = Advice(_INSTEAD.get(name, _OUTSIDE))
-        hatch = ctc_as_operator(site, ctc_in(event.statement))
-        return Finding(message, instead, gb_ids=ids, hatch=hatch)
+        return Finding(message, instead, gb_ids=ids)
 
 
 def _is_filled(statement: ast.With | ast.AsyncWith) -> bool:

@@ -17,9 +17,6 @@ from ..lib.facts.selections import selection_below
 from ..lib.facts.uses import uses_of
 from ..lib.judge.certainty import is_certainly_tensor
 from ..lib.judge.verdict import PROVED, Changes
-from ..lib.rewrite.all_indices import loop_over_all_in_compiled
-from ..lib.rewrite.as_operator import as_operator
-from ..lib.rewrite.first_item import first_list
 from ..lib.rewrite.grouped_rows import group_rows
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.proved import repair_as_proved
@@ -63,9 +60,6 @@ class TolistInCompiledRegion(Rule[HostRead]):
             cedes_to=event.site.facts.output,
             instead=_KEEP.format(f"`{short(event.site, event.source)}`"),
             removed_by_settings=(SCALARS,) if lengths else (),
-            hatch=loop_over_all_in_compiled(event.site, event.node)
-            or as_operator(event.site)
-            or first_list(event),
         )
 
 

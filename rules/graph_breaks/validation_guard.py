@@ -22,7 +22,6 @@ from ..lib.facts.random_tests import decides_at_random, is_number_of_library
 from ..lib.judge.declared import takes_numbers
 from ..lib.rewrite.opposites import opposite
 from ..lib.rewrite.proved import NO_TORCH
-from ..lib.rewrite.tensor_operator import tensor_operator
 from ..lib.wording import consequence, loop_ids, short
 
 _KINDS = ("if", "compare")
@@ -66,7 +65,6 @@ class ValidationGuard(Rule[TensorBranch]):
             f"This check branches on {tensor} `{short(site, test)}`{consequence(site)}",
             _assert_when_compiled(site, decided),
             gb_ids=loop_ids(site, "GB0170"),
-            hatch=tensor_operator(site),
         )
 
 

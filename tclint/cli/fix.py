@@ -77,8 +77,7 @@ def fix(
         typer.Option(
             metavar="INPUTS",
             help="With `--verify`: other inputs, by name and shape, such as 'x: 3x8, lengths: 3'. "
-            "What is compiled for the first inputs must hold for these; escape hatches need them. "
-            "Repeatable.",
+            "What is compiled for the first inputs must hold for these. Repeatable.",
             rich_help_panel=_PROOF,
             show_default=False,
         ),
@@ -88,8 +87,7 @@ def fix(
         Remedies | None,
         typer.Option(
             help="How to treat findings that no fix removes: turn on Dynamo settings where the "
-            "project compiles; with `--verify` and `--vary`, also open escape hatches, which make "
-            "compiled code raise for other values than those of the first call.",
+            "project compiles.",
             rich_help_panel=options.FIXES,
             show_default=False,
         ),
@@ -170,18 +168,11 @@ def fix(
         weak=weak,
         leave_out=leave_out,
     )
-    hatches = remedies in (Remedies.HATCHES, Remedies.ALL)
     if vary and not verify:
         raise typer.BadParameter("--vary needs --verify")
-    if hatches and not verify:
-        raise typer.BadParameter(
-            "escape hatches make compiled code raise where a later call differs from the first: "
-            "only `tclint fix --verify --remedies hatches` opens them, after it has run them"
-        )
     how = FixOptions(
         unsafe=unsafe_fixes,
-        settings=remedies in (Remedies.SETTINGS, Remedies.ALL),
-        hatches=hatches,
+        settings=remedies is not None,
         diff=diff,
         as_json=output_format is Format.JSON,
         quiet=quiet,

@@ -56,7 +56,6 @@ class FixOptions:
 
     unsafe: bool = False
     settings: bool = False
-    hatches: bool = False
     diff: bool = False
     as_json: bool = False
     quiet: bool = False
@@ -102,7 +101,7 @@ def without_notebooks(inputs: Inputs, named: Sequence[Path] = ()) -> Inputs:
 
 def remedies_of(how: FixOptions) -> Remedies:
     """What is to be done about findings that no fix removes."""
-    return Remedies(frozenset(SETTINGS) if how.settings else frozenset(), how.hatches)
+    return Remedies(frozenset(SETTINGS) if how.settings else frozenset())
 
 
 def fixer(
@@ -234,9 +233,7 @@ def _report(outcome: Outcome, view: View, how: FixOptions) -> str:
     report = as_text.render(outcome, view) + render(OutputFormat.FULL, outcome.remaining, view)
     if how.quiet:
         return report
-    hatches = sum(one.fix.hatch for one in outcome.kept)
-    told = summary(outcome.remaining, hatches=hatches)
-    lines = (told, *settings_lines(outcome.remaining, view))
+    lines = (summary(outcome.remaining), *settings_lines(outcome.remaining, view))
     return report + "".join(f"{folded(line, 0, view)}\n" for line in lines)
 
 

@@ -63,8 +63,6 @@ class Remedies(str, Enum):
     """What to do about findings that no fix removes."""
 
     SETTINGS = "settings"
-    HATCHES = "hatches"
-    ALL = "all"
 
 
 Paths = Annotated[

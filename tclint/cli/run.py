@@ -158,12 +158,7 @@ def run(
             "--output-format needs --output-file: the command's own output goes to the terminal"
         )
     settings = Settings(steps=steps, warm_up=warm_up, marker=step_marker, seed=seed)
-    if remedies not in (None, Remedies.SETTINGS):
-        raise typer.BadParameter(
-            "only `tclint fix --verify --remedies hatches` opens escape hatches; here write "
-            "`--remedies settings`"
-        )
-    wanted = Wanted(unsafe_fixes, settings=remedies is Remedies.SETTINGS)
+    wanted = Wanted(unsafe_fixes, settings=remedies is not None)
     plan = Plan(
         tuple(command),
         settings,

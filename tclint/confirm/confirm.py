@@ -14,7 +14,7 @@ from tclint.confirm.pace import Step, with_times
 from tclint.confirm.remedies import Remedied, with_remedies
 from tclint.confirm.rows import real
 from tclint.confirm.select import Search
-from tclint.confirm.trials import Fixer, Items, Trials, settings_in
+from tclint.confirm.trials import Fixer, Trials, settings_in
 from tclint.diagnostics import Applicability, Effect
 from tclint.files import read_bytes
 from tclint.fix.results import NO_REMEDIES, FixKey, FixRun, Remedies
@@ -41,10 +41,6 @@ SAFE, UNSAFE, FIXES = "safe fixes", "unsafe fixes", "safe and unsafe fixes"
 UNSURE = "safe fixes of low confidence"
 _UNTOLD = (Ground.NOT_EXECUTED, Ground.NO_BREAK)
 """Why a fix is dropped whose finding no report shows, if it is not worth telling."""
-_OTHER_INPUTS = (
-    "escape hatches compile in what the first inputs give, so they are tried on other inputs, too: "
-    "write --vary 'x: 3x8', or let the factory return a dict with a list of inputs as `vary`"
-)
 Show = Callable[[int, str], None]
 
 
@@ -78,19 +74,10 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
         for bench in benches:
             show(len(before), f"{bench.job.name}: before")
             before.append(bench.before())
-            if plan.remedies.hatches and not before[-1].varied:
-                raise TargetError(f"{bench.job.name}: {_OTHER_INPUTS}")
         loaded = {Path(name): _content(name) for probe in before for name in probe.loaded}
 
         def may(key: FixKey) -> bool:
             return not plan.loaded_only or real(key.path) in loaded
-
-        def offer(kept: Items) -> tuple[FixRun, Trials]:
-            hatches = plan.fix(
-                lambda key: key in kept or (key.hatch and may(key)),
-                Remedies(hatches=True, unsure=True),
-            )
-            return hatches, Trials(plan.fix, benches, before, hatches, plan.most_runs, show)
 
         # What may break the graph is tried where something does.
         unsure = Remedies(unsure=any(probe.user_breaks for probe in before))
@@ -99,11 +86,11 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
         choice = _Choice(trials, wanted)
         final = trials.fixed(choice.kept) if choice.kept else plan.fix(lambda _: False, NO_REMEDIES)
         start = Remedied(trials, choice.kept, choice.steps)
-        done = with_remedies(start, plan.remedies, final.remaining, offer)
+        done = with_remedies(start, plan.remedies, final.remaining)
         paced = with_times(benches, done.steps, partial(show, done.trials.runs))
         done = choice.without_slow_steps(replace(done, steps=tuple(paced)))
         if done.kept != start.kept:
-            keep = Remedies(settings_in(done.kept), plan.remedies.hatches, unsure=True)
+            keep = Remedies(settings_in(done.kept), unsure=True)
             final = plan.fix(done.kept.__contains__, keep)
         targets = tuple(
             _target(bench.job.name, probe, done.trials.last(done.kept, number))
@@ -112,7 +99,7 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
         changed = next((path for path, old in loaded.items() if _content(path) != old), None)
         if changed is not None:
             raise TargetError(f"{changed} has changed while fixes were verified; run tclint again")
-        fixes = [*choice.reported(final, status), *_remedies_reported(done, final, status)]
+        fixes = [*choice.reported(final, status), *_settings_reported(final, status)]
         return Outcome(
             tuple(_with_steps(fixes, done.steps)),
             final.changed,
@@ -130,15 +117,11 @@ def _in_both_forms(fix: Fixer, may: Callable[[FixKey], bool], unsure: Remedies) 
     return replace(every, changed=(*every.changed, *safe.changed))
 
 
-def _remedies_reported(done: Remedied, final: FixRun, status: Status) -> Iterator[ReportedFix]:
-    """Settings and hatches; those that are kept with their edits."""
+def _settings_reported(final: FixRun, status: Status) -> Iterator[ReportedFix]:
+    """The settings that are kept."""
     for fix in final.fixes:
-        if fix.settles or fix.hatch:
+        if fix.settles:
             yield ReportedFix(fix, status, Reason(Ground.CONFIRMED, "breaks are gone with it"))
-    dropped = done.dropped or {}
-    for fix in done.offered.fixes if done.offered else ():
-        if fix.key not in done.kept and fix.key in dropped:
-            yield ReportedFix(fix, Status.DROPPED, dropped[fix.key])
 
 
 def _with_steps(fixes: Iterable[ReportedFix], steps: Sequence[Step]) -> Iterator[ReportedFix]:
@@ -257,8 +240,7 @@ class _Choice:
         lost = [key for key in done.kept - slow.base if isinstance(key, FixKey)]
         self._dropped |= dict.fromkeys(lost, reason)
         self.kept -= frozenset(lost)
-        dropped = {**(done.dropped or {}), **dict.fromkeys(lost, reason)}
-        return replace(done, trials=trials, kept=slow.base, dropped=dropped)
+        return replace(done, trials=trials, kept=slow.base)
 
     def _steps(self) -> Iterator[Step]:
         """What safe fixes were worth, and unsafe ones beyond them."""

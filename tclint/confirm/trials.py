@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tclint.verify.results import Arm, Probe
 
 Item = FixKey | DynamoSetting
-"""What a trial tries: a fix, an escape hatch, a setting."""
+"""What a trial tries: a fix, a setting."""
 Items = frozenset[Item]
 Fixer = Callable[[Callable[[FixKey], bool], Remedies], FixRun]
 """Makes those of the fixes that a predicate allows, and remedies; nothing is written."""
@@ -145,9 +145,8 @@ class Trials:
 
     def _run(self, keys: Items) -> Trial:
         fixes = [key for key in keys if isinstance(key, FixKey)]
-        hatches = any(key.hatch for key in fixes)
-        unsure = hatches or any(key.unsure for key in fixes)
-        fixed = self._fix(keys.__contains__, Remedies(hatches=hatches, unsure=unsure))
+        unsure = any(key.unsure for key in fixes)
+        fixed = self._fix(keys.__contains__, Remedies(unsure=unsure))
         texts, settings = _texts(fixed), settings_in(keys)
         arms: list[Arm] = []
         problems: Problems = []

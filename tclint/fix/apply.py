@@ -82,7 +82,7 @@ class _File:
                 makers[edit] |= {len(self._fixes)}
             fix = _applied(result, lambda span: self._origin(span, present))
             settled = progress.settles.get(result.diagnostic, ())
-            unsure = result.diagnostic in progress.unsure and not fix.hatch
+            unsure = result.diagnostic in progress.unsure
             shown = key_of(fix.diagnostic) in known
             follows = not (shown or settled or unsure)
             self._fixes.append(replace(fix, follows=follows, settles=settled, unsure=unsure))
@@ -285,7 +285,6 @@ def _fix_all(
         if not (
             _apply(_unsure(run, every, ask, progress), progress)
             or _apply(_switched(run, paths, ask, progress), progress)
-            or _apply(_hatched(every, ask, progress), progress)
         ):
             break
     return everything
@@ -346,21 +345,6 @@ def _with_unsure(
         return run
     config = replace(ask.config, weak=True)
     return _among(checker(paths, config, progress.texts), among, progress)
-
-
-def _hatched(every: Run, ask: _Ask, progress: _Progress) -> dict[Path, list[Result]]:
-    """The findings to open an escape hatch for, by file."""
-    wanted: dict[Path, list[Result]] = defaultdict(list)
-    if not ask.remedies.hatches:
-        return wanted
-    for result in every.results:
-        path, hatch = result.diagnostic.path, result.hatch
-        if hatch is None or path in progress.problems:
-            continue
-        if ask.allow(replace(_key(result, progress), hatch=True)):
-            told = replace(result.diagnostic, fix_message=hatch.message)
-            wanted[path].append(replace(result, diagnostic=told, repair=hatch))
-    return wanted
 
 
 def _wanted(
@@ -441,7 +425,7 @@ def _applied(result: Result, origin: Callable[[Span], Span]) -> AppliedFix:
     message = diagnostic.fix_message or repair.message
     return AppliedFix(
         diagnostic, message, repair.applicability, repair.change, repair.changes,
-        hatch=repair is result.hatch, beside_safe=repair is result.unsafe, moves=repair.moves,
+        beside_safe=repair is result.unsafe, moves=repair.moves,
     )  # fmt: skip
 
 

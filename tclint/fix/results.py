@@ -17,34 +17,31 @@ if TYPE_CHECKING:
 class FixKey:
     """Names one fix across passes and runs: where its finding is in the unfixed file.
 
-    ``hatch`` says that it is the finding's escape hatch, ``unsafe`` that it is the unsafe one of
-    the two fixes that the finding has, ``unsure`` that the finding is too unsure to be shown, as
-    what another fix has left of one that is shown may be.
+    ``unsafe`` says that it is the unsafe one of the two fixes that the finding has, ``unsure`` that
+    the finding is too unsure to be shown, as what another fix has left of one that is shown may be.
     """
 
     path: Path
     span: Span
     code: str
-    hatch: bool = False
     unsafe: bool = False
     unsure: bool = False
 
 
-def key_of(diagnostic: Diagnostic, *, hatch: bool = False, unsafe: bool = False) -> FixKey:
-    """The name of a fix of a finding in the unfixed file, or of its escape hatch."""
-    return FixKey(diagnostic.path, diagnostic.span, diagnostic.code, hatch, unsafe)
+def key_of(diagnostic: Diagnostic, *, unsafe: bool = False) -> FixKey:
+    """The name of a fix of a finding in the unfixed file."""
+    return FixKey(diagnostic.path, diagnostic.span, diagnostic.code, unsafe)
 
 
 @record(frozen=True)
 class Remedies:
-    """What to do about findings that no fix removes: settings to turn on, by name; hatches.
+    """What to do about findings that no fix removes: settings to turn on, by name.
 
-    ``unsure``: fix findings, too, that are too unsure to be shown, and open their hatches, since a
-    run confirms what comes of it.
+    ``unsure``: fix findings, too, that are too unsure to be shown, since a run confirms what comes
+    of it.
     """
 
     settings: frozenset[str] = frozenset()
-    hatches: bool = False
     unsure: bool = False
 
 
@@ -58,9 +55,9 @@ class AppliedFix:
     The spans, those of ``diagnostic`` too, are places in the unfixed file. Where fixes of several
     passes met in one place the edit there is theirs together, and each of them has it. Its finding
     ``follows`` where no check of the unfixed file shows it: other fixes brought it up. What turns
-    settings on ``settles`` several findings; an escape ``hatch`` one. ``beside_safe``: it is the
-    unsafe one of two. ``unsure``: its finding is too unsure to be shown.
-    ``moves``: it leaves the break in what it writes, where it costs less.
+    settings on ``settles`` several findings. ``beside_safe``: it is the unsafe one of two.
+    ``unsure``: its finding is too unsure to be shown. ``moves``: it leaves the break in what it
+    writes, where it costs less.
     """
 
     diagnostic: Diagnostic
@@ -71,7 +68,6 @@ class AppliedFix:
     edits: tuple[Edit, ...] = ()
     follows: bool = False
     settles: tuple[Diagnostic, ...] = ()
-    hatch: bool = False
     beside_safe: bool = False
     unsure: bool = False
     moves: bool = False
@@ -79,7 +75,7 @@ class AppliedFix:
     @property
     def key(self) -> FixKey:
         """The name of the fix."""
-        key = key_of(self.diagnostic, hatch=self.hatch, unsafe=self.beside_safe)
+        key = key_of(self.diagnostic, unsafe=self.beside_safe)
         return replace(key, unsure=self.unsure)
 
     @property

@@ -42,15 +42,13 @@ if TYPE_CHECKING:
 class Result:
     """A diagnostic with what a fix of it would do, and the text and the place it was found in.
 
-    ``hatch`` is what its escape hatch would do, ``unsafe`` what is done instead of ``repair`` where
-    unsafe fixes are asked for.
+    ``unsafe`` is what is done instead of ``repair`` where unsafe fixes are asked for.
     """
 
     diagnostic: Diagnostic
     repair: PlacedRepair | None
     file: SourceFile
     place: str = CODE
-    hatch: PlacedRepair | None = None
     unsafe: PlacedRepair | None = None
 
 
@@ -203,7 +201,7 @@ class _Assembly:
         if fixable is not diagnostic.fixable:
             diagnostic = replace(diagnostic, fixable=fixable)
         file, place = self._file(diagnostic.path), self._placing(diagnostic.path)
-        return Result(diagnostic, found.repair, file, place, found.hatch, found.unsafe)
+        return Result(diagnostic, found.repair, file, place, found.unsafe)
 
     def _file(self, path: Path) -> SourceFile:
         name = str(path)

@@ -28,7 +28,6 @@ from tclint.lint.comments import keeping_comments
 from tclint.lint.confidence import confidence_of
 from tclint.lint.execution import Program
 from tclint.lint.file_rules import SyntaxErrorRule
-from tclint.lint.hatches import may_open
 from tclint.lint.headline import headline
 from tclint.lint.links import page_of
 from tclint.lint.looked import NOTHING, looked_at
@@ -309,7 +308,6 @@ def found_by(
     site, file = event.site, event.site.module.file
     fix = _carried_out(finding.fix, site, project)
     repair = fix if isinstance(fix, Repair) else None
-    hatch = _offered(finding.hatch, site, project) if finding.hatch and may_open(site) else None
     unsafe = _offered(finding.unsafe, site, project)
     gb_ids = of_releases(rule.gb_ids if finding.gb_ids is None else finding.gb_ids, site.settings)
     diagnostic = Diagnostic(
@@ -333,9 +331,8 @@ def found_by(
     )
     explicit = site.region is not None and site.region.explicit
     data = placed(repair) if repair else None
-    way_out = placed(hatch) if hatch else None
     instead = placed(unsafe) if unsafe else None
-    return Found(diagnostic, data, not site.facts.default_off, explicit, way_out, instead)
+    return Found(diagnostic, data, not site.facts.default_off, explicit, instead)
 
 
 def _instead(rule: Rule[Any], finding: Finding, fix: Repair | Decline | None) -> str:
@@ -365,4 +362,4 @@ def _told(found: Found, event: Event, caller: Caller) -> Found | None:
     told = told_at(found.diagnostic, event, caller)
     if told is None:
         return None
-    return replace(found, diagnostic=told, repair=None, hatch=None, unsafe=None)
+    return replace(found, diagnostic=told, repair=None, unsafe=None)

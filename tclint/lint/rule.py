@@ -94,8 +94,7 @@ class Finding:
     another finding of the same effect stands at that very call, this one is left out.
     ``removed_by_settings`` names the settings of Dynamo
     (:mod:`tclint.torch_facts.dynamo_settings`) with which the break goes, and breaks nowhere else
-    instead. ``hatch`` keeps what Dynamo cannot trace out of its
-    sight, such as a helper as a custom operator: an unsafe repair for when no other one helps.
+    instead.
     ``unsafe`` removes more than a safe ``fix`` does: it is made in its place where unsafe fixes are
     asked for.
     ``instead`` says what to do where there is no fix, with names from the code; the rule's own
@@ -114,7 +113,6 @@ class Finding:
     related: tuple[ast.expr | ast.stmt, ...] = ()
     cedes_to: ast.Call | None = None
     removed_by_settings: tuple[str, ...] = ()
-    hatch: Repair | None = None
     unsafe: Repair | None = None
     instead: str = ""
     since: Version | None = None

@@ -16,16 +16,12 @@ if TYPE_CHECKING:
     from tclint.lint.engine import Run
 
 
-def summary(run: Run, known: int = 0, hatches: int = 0) -> str:
+def summary(run: Run, known: int = 0) -> str:
     """How much was found, how much of it can be fixed, and what is not shown.
 
-    ``known`` is the number of findings that a baseline took out, ``hatches`` that of the escape
-    hatches that stand in the place of some.
+    ``known`` is the number of findings that a baseline took out.
     """
-    found = _found(run)
-    if hatches and not (run.results or run.unread):
-        found = f"No findings are left, with {count(hatches, 'escape hatch', 'escape hatches')}."
-    parts = (found, _fixable(run), *_not_shown(run, known))
+    parts = (_found(run), _fixable(run), *_not_shown(run, known))
     return " ".join(part for part in parts if part)
 
 

@@ -12,14 +12,12 @@ from tclint.semantics.lattice import tensor_in
 from tclint.semantics.site import Facts, Site
 from tclint.semantics.values import Object
 
-from ..facts.purity import is_pure
 from ..facts.selections import (
     Indices,
     Selection,
     indices_of,
     loop_over,
     one_for_each,
-    selection_below,
     selection_in,
 )
 from ..judge.no_rows import Rows, is_certain_mask, rows_of_round, trace_of
@@ -64,26 +62,6 @@ def loop_over_all(site: Site, call: ast.expr) -> Repair | None:
     counting = Replace(indices.value, "range($counted.shape[0])", parts)
     what = _COUNTS.format(site.text(counted))
     return Repair(_MESSAGE, (counting, *taken), Change.BEHAVIOUR, what)
-
-
-def loop_over_all_in_compiled(site: Site, listed: ast.expr) -> Repair | None:
-    """Count over the length of `t` for ``for i in t.nonzero(as_tuple=True)[0].tolist():``."""
-    selection = selection_below(site, listed)
-    spelled = site.spell("torch.compiler.is_compiling")
-    if selection is None or spelled is None or not is_pure(site, selection.mask):
-        return None
-    indices = indices_of(site, selection)
-    if indices.rows or not _is_of_one_dimension(site, selection, indices):
-        return None
-    counted = one_for_each(site, selection.mask)
-    if isinstance(counted, _CHOOSES) or _idle_loop(site, listed) is None:
-        return None
-    template = f"range(len($counted)) if {spelled}() else $listed"
-    rewrite = Replace(listed, template, {"counted": counted, "listed": listed})
-    tensor = tensor_in(site.value(selection.mask))
-    known = tensor is not None and tensor.rank == 1
-    changes = _ALSO_UNUSED if known else f"{_ALSO_UNUSED}; {_ONCE}"
-    return Repair(_IN_COMPILED, (rewrite,), Change.BEHAVIOUR, changes)
 
 
 def _is_of_one_dimension(site: Site, selection: Selection, indices: Indices) -> bool:

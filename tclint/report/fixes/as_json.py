@@ -39,7 +39,6 @@ def _fix(one: ReportedFix) -> dict[str, object]:
         "changes": one.fix.changes or None,
         "follows": one.fix.follows,
         "settles": len(one.fix.settles),
-        "hatch": one.fix.hatch,
         "status": one.status.value,
         "step": one.step,
         "reason": None if reason is None else {"ground": reason.ground.value, "text": reason.text},
