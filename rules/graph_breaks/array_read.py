@@ -5,15 +5,13 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Advice, Decline, Effect
-from tclint.lint.rewrite import Repair
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ArrayRead
 from tclint.semantics.lattice import may_be_tensor
 from tclint.semantics.site import Site
 from tclint.torch_facts.dynamo_settings import SCALARS
 
-from ..lib.rewrite.written_array import listed, use_tuple, write_list
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
 _WAY_OUT: Final = (
@@ -49,7 +47,7 @@ class ReadOfArray(Rule[ArrayRead]):
         either = may_be_tensor(site.value(event.node))
         return Finding(
             f"`{short(site, event.node)}` {_what(event.via)}{consequence(site)}",
-            _repair(event),
+            Advice(_WAY_OUT),
             gb_ids=(*ids, *loop_ids(site, ids[0])[1:]),
             confidence=at_most_medium(event) if either else None,
         )
@@ -66,15 +64,3 @@ def _what(via: str) -> str:
     if via == "number":
         return "comes from a numpy array, and Python needs the number"
     return "reads a numpy array in Python"
-
-
-def _repair(event: ArrayRead) -> Repair | Decline:
-    site, node = event.site, event.node
-    assert isinstance(node, ast.expr)
-    match node:
-        case ast.Subscript(value=ast.Name() as array) if event.via == "number":
-            written = listed(site, array)
-            return use_tuple(site, written) if written is not None else Advice(_WAY_OUT)
-        case ast.Call(func=ast.Attribute(value=made, attr="tolist"), args=[], keywords=[]):
-            return write_list(site, node, made) or Advice(_WAY_OUT)
-    return Advice(_WAY_OUT)

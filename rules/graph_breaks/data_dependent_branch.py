@@ -27,7 +27,6 @@ from ..lib.judge.same_device import judge_chosen
 from ..lib.judge.saved_for_backward import judge_kept
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
 from ..lib.rewrite.proved import repair_as_proved
-from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.where import choose
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
 
@@ -160,7 +159,7 @@ def _repair_branch(event: TensorBranch, decided: ast.If | None) -> Repair | Decl
     fix = choose(site, event.node)
     if isinstance(fix, Decline) and event.kind not in ("if", "ternary"):
         fix = Decline(_OPERATOR) if decided is not None else Advice(_OPERATOR)
-    return or_scalars_of_module(fix, site, event.test)
+    return fix
 
 
 def _drop_guard(site: Site, statement: ast.If) -> Repair | None:

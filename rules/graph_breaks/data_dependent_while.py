@@ -8,7 +8,6 @@ from tclint.semantics.events import TensorBranch
 
 from ..lib.facts.likely_numbers import is_likely_number
 from ..lib.facts.random_tests import decides_at_random, is_number_of_library
-from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.wording import consequence, short
 
 _WAY_OUT = (
@@ -47,5 +46,5 @@ class DataDependentWhile(Rule[TensorBranch]):
         end = consequence(site, around=site.statement)
         return Finding(
             f"`while` branches on {tensor} `{short(site, test)}`{end}",
-            or_scalars_of_module(Advice(_WAY_OUT), site, test),
+            Advice(_WAY_OUT),
         )

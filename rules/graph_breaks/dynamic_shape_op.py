@@ -18,22 +18,16 @@ from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES
 
 from ..lib.facts.branch_tests import is_only_asked
 from ..lib.facts.compiling import is_compiled_aside
-from ..lib.facts.known import certain_tensor, is_boolean, is_parameter
+from ..lib.facts.known import certain_tensor, is_boolean, is_certain_mask, is_parameter
 from ..lib.facts.lists import is_of_integers, known_members, only_value, stays, written_member
 from ..lib.facts.purity import is_pure
 from ..lib.facts.selections import Selection, asked_empty, holders_of, selection_in, tests_of
 from ..lib.facts.shapes import same_dtype, same_shape
 from ..lib.judge.certainty import tensors_only
-from ..lib.judge.no_rows import is_certain_mask
 from ..lib.judge.same_device import judge_chosen
 from ..lib.judge.verdict import PROVED, Changes, Refused, Verdict, combine
-from ..lib.rewrite.all_indices import loop_over_all
-from ..lib.rewrite.masked_call import call_for_all
-from ..lib.rewrite.masked_loss import loss_of_all
-from ..lib.rewrite.masked_rows import store_rows_later
 from ..lib.rewrite.masked_store import cover_of, fill_where, judge_store_around, store_where
 from ..lib.rewrite.proved import repair_as_proved
-from ..lib.rewrite.selected_rows import compute_all_rows
 from ..lib.wording import consequence, loop_ids, short
 
 _INSTEAD = {
@@ -150,17 +144,13 @@ def _is_asked_empty(event: DynamicShape) -> bool:
 def _repair(event: DynamicShape) -> Repair | Decline:
     fix: Repair | Decline | None = None
     if event.via == "mask":
-        # What a store is declined for comes first, then what is said of the rows.
-        for remedy in (store_where, store_rows_later, call_for_all, _reduce):
-            other = None if isinstance(fix, Repair) else remedy(event.site, event.node)
-            fix = other if isinstance(other, Repair) else fix or other
-        fix = fix or loss_of_all(event.site, event.node)
+        stored, reduced = store_where(event.site, event.node), _reduce(event.site, event.node)
+        # What a store is declined for comes first.
+        fix = reduced if isinstance(reduced, Repair) else stored or reduced
     elif event.via == "masked_select":
         fix = _reduce(event.site, event.node)
     elif event.via in ("nonzero", "where") and isinstance(event.node, ast.Call):
         fix = _store_by_mask(event.site, event.node) or _ask_mask(event.site, event.node)
-        fix = fix or compute_all_rows(event.site, event.node)
-        fix = fix or loop_over_all(event.site, event.node)
     elif event.via == "repeat_interleave" and isinstance(event.node, ast.Call):
         fix = _tell_total(event.site, event.node)
     return fix or Advice(_way_out(event))

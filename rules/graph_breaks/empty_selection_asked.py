@@ -8,7 +8,6 @@ from tclint.semantics.events import DynamicShape
 from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES
 
 from ..lib.facts.selections import holders_of, tests_of
-from ..lib.rewrite.empty_selection import ask_in_eager
 from ..lib.wording import consequence, loop_ids, short
 
 
@@ -30,14 +29,12 @@ class EmptySelectionAsked(Rule[DynamicShape]):
         site = event.site
         if event.store or not site.has_setting(DYNAMIC_SHAPES):
             return None
-        names = holders_of(site, event.node)
-        test = next(tests_of(site, names), None)
+        test = next(tests_of(site, holders_of(site, event.node)), None)
         if test is None:
             return None
         asked = test.statement.test
         return Finding(
             f"`{short(site, asked)}` asks how many elements are selected{consequence(site)}",
-            ask_in_eager(site, test, names),
             node=asked,
             gb_ids=loop_ids(site, "GB0170"),
         )

@@ -21,9 +21,7 @@ from ..lib.judge.certainty import is_certainly_tensor
 from ..lib.judge.range_bounds import judge_torch_arange
 from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
 from ..lib.rewrite.host_read import is_captured
-from ..lib.rewrite.kept_numbers import keep_numbers
 from ..lib.rewrite.proved import repair_as_proved
-from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.slice_store import store_by_mask
 from ..lib.wording import ON_SOME_PATHS, consequence, loop_ids, renumbered, short
 
@@ -136,22 +134,12 @@ def _member(event: HostRead) -> ast.expr:
 
 
 def _repair(event: HostRead, source: ast.expr) -> Repair | Decline:
-    fix = _repair_here(event, source)
-    if event.via not in _TRACED_IF_CAPTURED:
-        return fix
-    return or_scalars_of_module(fix, event.site, source)
-
-
-def _repair_here(event: HostRead, member: ast.expr) -> Repair | Decline:
-    kept = keep_numbers(event.site, member) if event.via in ("slice", "number") else None
-    if isinstance(kept, Repair):
-        return kept
     if event.via == "slice":
         stored = store_by_mask(event.site, event.source, event.site.statement)
         if isinstance(stored, Repair):
             return stored
     counted = _count_with_range(event.site, event.source) if event.via == "index" else None
-    return kept or counted or Advice(_way_out(event, member))
+    return counted or Advice(_way_out(event, source))
 
 
 def _way_out(event: HostRead, member: ast.expr) -> str:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-
-from tclint.diagnostics import Decline, Effect
-from tclint.lint.rewrite import Repair
+from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.judge.captured import settings_for
-from ..lib.rewrite.block_chosen import choose_block
 from ..lib.rewrite.host_read import is_captured, repair_read
-from ..lib.rewrite.read_by_caller import read_by_caller
-from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.wording import NUMBER_INSTEAD, consequence, short
 
 
@@ -40,16 +34,8 @@ class ItemInCompiledRegion(Rule[HostRead]):
         settings = settings_for(event)
         return Finding(
             message,
-            _repair(event),
+            repair_read(event),
             cedes_to=event.site.facts.output,
             removed_by_settings=settings,
             instead=NUMBER_INSTEAD.format(f"the tensor `{short(event.site, event.source)}`"),
         )
-
-
-def _repair(event: HostRead) -> Repair | Decline:
-    kept = or_scalars_of_module(repair_read(event), event.site, event.source)
-    if isinstance(kept, Repair):
-        return kept
-    assert isinstance(event.node, ast.expr)
-    return choose_block(event.site, event.node) or read_by_caller(event.site, event.node) or kept

@@ -12,7 +12,6 @@ from tclint.semantics.events import HostRead
 from ..lib.judge.verdict import Changes
 from ..lib.rewrite.host_read import repair_read
 from ..lib.rewrite.proved import NO_TORCH
-from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.torch_equivalents import ERRORS, IN_TORCH, ROUNDING
 from ..lib.wording import consequence
 
@@ -38,7 +37,7 @@ class MathOnTensor(Rule[HostRead]):
         assert isinstance(event.node, ast.Call)
         function = event.site.text(event.node.func)
         message = f"`{function}` reads a tensor on the host{consequence(event.site)}"
-        fix = or_scalars_of_module(_repair(event, event.node, function), event.site, event.source)
+        fix = _repair(event, event.node, function)
         return Finding(message, fix, cedes_to=event.site.facts.output)
 
 

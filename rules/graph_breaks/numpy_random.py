@@ -14,7 +14,6 @@ from ..lib.rewrite.draw_if_needed import (
     draw_if_needed,
     is_drawn_if_needed,
 )
-from ..lib.rewrite.draw_in_graph import draw_in_graph
 from ..lib.wording import consequence, loop_ids
 
 _PACKAGE = "numpy.random."
@@ -81,5 +80,5 @@ def _repair(event: NumpyCall, name: str) -> Repair | Decline:
     one = name in _NUMBERS and not is_drawn_if_needed(event.site, event.call)
     repair = draw_if_needed(event.site, event.call) if one else Advice(_WAY_OUT)
     if isinstance(repair, Decline):
-        return draw_in_graph(event.site) or Advice(_WAY_OUT)
+        return Advice(_WAY_OUT)
     return repair

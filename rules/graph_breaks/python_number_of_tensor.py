@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Final
 
 from tclint.diagnostics import Decline, Effect
@@ -17,9 +16,6 @@ from ..lib.judge.captured import settings_for
 from ..lib.judge.promotion import FLOAT_OF_INTEGER
 from ..lib.judge.verdict import Changes
 from ..lib.rewrite.host_read import is_captured, repair_read
-from ..lib.rewrite.kept_numbers import keep_numbers
-from ..lib.rewrite.read_by_caller import read_by_caller
-from ..lib.rewrite.scalars_of_module import or_scalars_of_module
 from ..lib.rewrite.torch_equivalents import CUT, is_whole
 from ..lib.wording import NUMBER_INSTEAD, ON_SOME_PATHS, consequence, renumbered, short
 
@@ -65,23 +61,11 @@ class PythonNumberOfTensor(Rule[HostRead]):
 
 
 def _repair(event: HostRead) -> Repair | Decline:
-    assert isinstance(event.node, ast.expr)
-    fix = or_scalars_of_module(_repair_here(event), event.site, event.source)
-    if isinstance(fix, Decline) and event.via in _CAPTURED:
-        return read_by_caller(event.site, event.node) or fix
-    return fix
-
-
-def _repair_here(event: HostRead) -> Repair | Decline:
-    read = event.via in ("range", "int")
-    kept = keep_numbers(event.site, event.source) if read else None
-    if isinstance(kept, Repair):
-        return kept
     dtype = event.tensor.dtype
     category = dtype.category if dtype else None
     if event.via in ("range", "contains"):
         operation = "in" if event.via == "contains" else event.via
-        return kept or Decline(f"`{operation}` needs Python numbers")
+        return Decline(f"`{operation}` needs Python numbers")
     if event.via == category:
         return repair_read(event)
     if event.via == "float" and category == "int":

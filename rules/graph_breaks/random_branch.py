@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from tclint.diagnostics import Advice, Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import Repair, Replace
@@ -23,7 +22,6 @@ from ..lib.facts.purity import is_pure
 from ..lib.facts.random_tests import decides_at_random, draws_in
 from ..lib.facts.uses import uses_of
 from ..lib.rewrite.names import new_variable
-from ..lib.rewrite.selected_update import Drawn, select_update
 from ..lib.wording import consequence, loop_ids, short
 
 _KINDS = ("if", "ternary", "and", "or", "not", "compare", "while")
@@ -35,7 +33,6 @@ _RATE_FIRST = (
     "Test first whether the rate is zero: at 0.0 the graph does not break, at a positive rate "
     "it breaks as before"
 )
-_AT_ANY_RATE = "the unsafe fix avoids the break at any rate"
 _FEWER = "at a rate of 0.0 the random number is not drawn, so later ones differ"
 _WITH_ZERO = (ast.Gt, ast.NotEq)
 _UNTRACED = "random.random"
@@ -62,43 +59,31 @@ class RandomBranch(Rule[TensorBranch]):
         if event.kind not in _KINDS or not decides_at_random(site, test):
             return None
         skips = _find_comparison(site, test)
-        found = skips or _find_keeping(site, test)
         guarded = skips is not None and _is_guarded(site, skips)
-        selected = _select(site, found)
         untraced = any(site.dotted(call.func) == _UNTRACED for call in draws_in(site, test))
         return Finding(
             f"The branch on `{short(site, test)}` is random{consequence(site)}",
-            _fix(site, None if guarded else skips, selected),
+            _fix(site, None if guarded else skips),
             gb_ids=loop_ids(site, "GB0170"),
             confidence=Confidence.LOW if guarded and not _is_used(site, skips) else None,
-            unsafe=selected,
             since=traced_since(_UNTRACED) if untraced else None,
         )
 
 
 @record(frozen=True)
 class _Comparison:
-    """``drawn < rate``, where ``drawn`` is between 0 and 1; ``inline`` when it is drawn there.
-
-    ``keeps`` is true for ``drawn > rate``, which is asked of what to keep.
-    """
+    """``drawn < rate``, where ``drawn`` is between 0 and 1; ``inline`` when it is drawn there."""
 
     node: ast.Compare
     rate: ast.expr
     inline: bool
-    keeps: bool
 
 
-def _fix(site: Site, skips: _Comparison | None, selected: Repair | None) -> Repair | Decline:
-    """The safe repair, if there is one; ``selected`` is made in its place by unsafe fixes."""
+def _fix(site: Site, skips: _Comparison | None) -> Repair | Decline:
+    """Ask for the rate first, unless the program sets one."""
     if skips is None or _is_used(site, skips):
-        return selected or Advice(_WAY_OUT)
-    asked = _ask_rate_first(site, skips)
-    if selected is None:
-        return asked
-    if isinstance(asked, Repair) and asked.change is Change.SAME_BITS:
-        return replace(asked, message=f"{asked.message}; {_AT_ANY_RATE}")
-    return selected
+        return Advice(_WAY_OUT)
+    return _ask_rate_first(site, skips)
 
 
 def _is_written_out(found: _Comparison) -> bool:
@@ -125,27 +110,13 @@ def _find_comparison(site: Site, test: ast.expr) -> _Comparison | None:
     return None
 
 
-def _find_keeping(site: Site, test: ast.expr) -> _Comparison | None:
-    """The opposite, ``drawn > rate``: with a rate of zero it may be false, too."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
-        test = test.values[-1]
-    match test:
-        case ast.Compare(left=drawn, ops=[ast.Gt() | ast.GtE()], comparators=[rate]):
-            return _compared(site, test, drawn, rate, keeps=True)
-        case ast.Compare(left=rate, ops=[ast.Lt() | ast.LtE()], comparators=[drawn]):
-            return _compared(site, test, drawn, rate, keeps=True)
-    return None
-
-
-def _compared(
-    site: Site, test: ast.Compare, drawn: ast.expr, rate: ast.expr, *, keeps: bool = False
-) -> _Comparison | None:
+def _compared(site: Site, test: ast.Compare, drawn: ast.expr, rate: ast.expr) -> _Comparison | None:
     if isinstance(drawn, ast.Call):
-        return _Comparison(test, rate, True, keeps) if _is_uniform(site, drawn) else None
+        return _Comparison(test, rate, True) if _is_uniform(site, drawn) else None
     bound = [site.parent(s) for s in site.stores(drawn.id)] if isinstance(drawn, ast.Name) else []
     uniform = all(isinstance(b, ast.Assign) and _is_uniform(site, b.value) for b in bound)
     if bound and uniform and _stays_as_drawn(site, drawn):
-        return _Comparison(test, rate, False, keeps)
+        return _Comparison(test, rate, False)
     return None
 
 
@@ -245,41 +216,18 @@ def _ask_once(site: Site, found: _Comparison) -> Replace:
 
 
 def _ask_first(
-    site: Site,
-    node: ast.expr,
-    question: str,
-    parts: Mapping[str, ast.expr],
-    joined_by: type[ast.boolop] = ast.And,
-    test: str = "$test",
+    site: Site, node: ast.expr, question: str, parts: Mapping[str, ast.expr], test: str = "$test"
 ) -> Replace:
     """Put a question before a test, which may be written another way."""
-    word = "and" if joined_by is ast.And else "or"
     outer = site.parent(node)
-    if not (isinstance(outer, ast.BoolOp) and isinstance(outer.op, joined_by)):
-        return Replace(node, f"{question} {word} {test}", {**parts, "test": node})
+    if not (isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And)):
+        return Replace(node, f"{question} and {test}", {**parts, "test": node})
     flags = {f"flag_{i}": value for i, value in enumerate(outer.values) if value is not node}
     asked = (
-        f"{question} {word} {test}" if value is node else f"$flag_{i}"
+        f"{question} and {test}" if value is node else f"$flag_{i}"
         for i, value in enumerate(outer.values)
     )
-    return Replace(outer, f" {word} ".join(asked), {**flags, **parts, "test": node})
-
-
-def _select(site: Site, found: _Comparison | None) -> Repair | None:
-    """Compute what is skipped, too, and choose on the device: keeps graphs whole at any rate."""
-    spelled = site.spell("torch.compiler.is_compiling")
-    if found is None or found.inline or spelled is None or not _only_asked(site, found.node):
-        return None
-    sides = [found.node.left, *found.node.comparators]
-    number = next(side for side in sides if side is not found.rate)
-    if not isinstance(number, ast.Name):
-        return None
-    asked = not _is_written_out(found) and not is_tensor(site.value(found.rate))
-    guard = "$rate != 0.0" if asked and not found.keeps else ""
-    drawn = Drawn(found.node, number, found.rate, not found.keeps, guard)
-    question = f"{spelled}()" if found.keeps else f"not {spelled}()"
-    never = _ask_first(site, found.node, question, {}, ast.Or if found.keeps else ast.And)
-    return select_update(site, drawn, never)
+    return Replace(outer, " and ".join(asked), {**flags, **parts, "test": node})
 
 
 def _only_asked(site: Site, node: ast.expr) -> bool:

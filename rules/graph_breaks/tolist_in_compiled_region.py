@@ -17,7 +17,6 @@ from ..lib.facts.selections import selection_below
 from ..lib.facts.uses import uses_of
 from ..lib.judge.certainty import is_certainly_tensor
 from ..lib.judge.verdict import PROVED, Changes
-from ..lib.rewrite.grouped_rows import group_rows
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.range_loop import count_list
@@ -90,5 +89,4 @@ def _repair(event: HostRead, node: ast.expr) -> Repair | Decline:
         verdict = PROVED if certain else Changes(_MAY_DO_ANYTHING)
         removed = Replace(uses.statement, "")
         return repair_as_proved(verdict, "Remove the unused list", (removed,))
-    grouped = group_rows(event.site, node, event.source)
-    return grouped or Decline("the surrounding code needs Python numbers")
+    return Decline("the surrounding code needs Python numbers")

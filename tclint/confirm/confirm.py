@@ -81,7 +81,7 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
 
         # What may break the graph is tried where something does.
         unsure = Remedies(unsure=any(probe.user_breaks for probe in before))
-        wanted = _in_both_forms(plan.fix, may, unsure)
+        wanted = plan.fix(may, unsure)
         trials = Trials(plan.fix, benches, before, wanted, plan.most_runs, show)
         choice = _Choice(trials, wanted)
         final = trials.fixed(choice.kept) if choice.kept else plan.fix(lambda _: False, NO_REMEDIES)
@@ -106,15 +106,6 @@ def confirm(plan: Plan, status: Status, show: Show = lambda done, doing: None) -
             _within(final.remaining, loaded) if plan.loaded_only else final.remaining,
             Verification(targets, trials.runs, _worth_telling(done.steps)),
         )
-
-
-def _in_both_forms(fix: Fixer, may: Callable[[FixKey], bool], unsure: Remedies) -> FixRun:
-    """All fixes; of findings that have a safe and an unsafe one, both."""
-    every = fix(may, unsure)
-    if not any(one.beside_safe for one in every.fixes):
-        return every
-    safe = fix(lambda key: not key.unsafe and may(key), unsure)
-    return replace(every, changed=(*every.changed, *safe.changed))
 
 
 def _settings_reported(final: FixRun, status: Status) -> Iterator[ReportedFix]:
@@ -157,7 +148,7 @@ class _Choice:
         for key, fix in sorted(self._fixes.items()):
             if key in made:
                 reported.append(ReportedFix(made[key], status, self._why_kept(key)))
-            elif key in self._dropped or replace(key, unsafe=True) not in made:
+            else:
                 reason = self._dropped.get(key, rests)
                 if not fix.unsure or reason.ground not in _UNTOLD:
                     reported.append(ReportedFix(fix, Status.DROPPED, reason))
@@ -174,48 +165,20 @@ class _Choice:
                 text = "not executed by the target, and not safe"
                 self._dropped[key] = Reason(Ground.NOT_EXECUTED, text)
         kept = self._pass([key for key in sorted(self._fixes) if key not in self._dropped])
-        return self._without_slow(self._with_safe_forms(self._without_idle(kept)))
+        return self._without_slow(self._without_idle(kept))
 
     def _pass(self, keys: Sequence[FixKey]) -> Keys:
         """The fixes that pass together; the last resorts are for the breaks that others leave."""
         unsafe = [key for key in keys if self._is_last_resort(key)]
-        safe = self._without_vain(frozenset(keys).difference(unsafe), unsafe)
+        safe = frozenset(keys).difference(unsafe)
         if not unsafe or (safe and self._trials.attempt(safe) != []):
-            return self._keep([key for key in keys if key not in self._dropped], frozenset())
+            return self._keep(keys, frozenset())
         if self._trials.count(safe):
             self._left = self._trials.breaks(safe)
             return safe | self._keep(unsafe, safe)
         text = "the graph does not break without it"
         self._dropped |= dict.fromkeys(unsafe, Reason(Ground.NO_BREAK, text))
         return safe
-
-    def _without_vain(self, safe: Keys, unsafe: Collection[FixKey]) -> Keys:
-        """Leave out the safe fixes that leave their break, where it has an unsafe one as well."""
-        of_both = {replace(key, unsafe=False) for key in unsafe if key.unsafe}
-        while safe:
-            vain = {
-                key: one.reason
-                for one in self._trials.attempt(safe) or ()
-                if one.reason.ground is Ground.STILL_BREAKS
-                for key in one.blamed & of_both
-            }
-            if not vain:
-                break
-            self._dropped |= vain
-            safe = safe.difference(vain)
-        return safe
-
-    def _with_safe_forms(self, kept: Keys) -> Keys:
-        """Let unsafe fixes go whose findings' safe ones do as well."""
-        both = [key for key in sorted(kept) if key.unsafe and replace(key, unsafe=False) in kept]
-        reason = Reason(Ground.NO_BREAK, "the safe fix does as well")
-        for some in (both, *([key] for key in both)):
-            fewer = kept.difference(some)
-            passes = fewer != kept and self._trials.attempt(fewer) == []
-            if passes and not self._breaks_more(fewer, kept):
-                self._dropped |= dict.fromkeys(some, reason)
-                kept = fewer
-        return kept
 
     def _keep(self, keys: Sequence[FixKey], beside: Keys) -> Keys:
         search = Search[FixKey](lambda some: self._trials.attempt(beside | some))
@@ -322,8 +285,7 @@ class _Choice:
     def _why_kept(self, key: FixKey) -> Reason:
         gone = self._gone(key)
         if gone:
-            how = "splits fewer frames" if self._fixes[key].moves else "is gone"
-            return Reason(Ground.CONFIRMED, f"{', '.join(gone)} {how}")
+            return Reason(Ground.CONFIRMED, f"{', '.join(gone)} is gone")
         if key in self._needed:
             return Reason(Ground.CONFIRMED, f"{self._needed[key]} without it")
         if not self._trials.ran(key):

@@ -74,10 +74,7 @@ class Judge:
             failure = arm.failure
             said = f"{failure.kind}: {failure.message}" if failure else "no result"
             return [Problem(Reason(Ground.FAILS, f"the target fails ({said})"))]
-        after = self.place(arm.probe, fixed)
-        if arm.probe.graphs < self._before.graphs:
-            after = [one for one in after if not self._has_moved(one, fixed)]
-        breaks = [*self._breaks(after, fixed)]
+        breaks = [*self._breaks(self.place(arm.probe, fixed), fixed)]
         return [*breaks, *self._differences(arm.probe), *self._recompiles(arm.probe)]
 
     @staticmethod
@@ -102,15 +99,6 @@ class Judge:
                 where = f"{one.path.name}:{one.told.row}"
                 text = f"new break: {one.name} at {where} ({one.told.reason})"
                 yield Problem(Reason(Ground.NEW_BREAK, text), blamed)
-
-    def _has_moved(self, one: Placed, fixed: FixRun) -> bool:
-        """True for a break that a fix has moved to a place where it costs fewer graphs."""
-        moved = [fix for fix in fixed.fixes if fix.moves and fix.key in one.origin.writers]
-        return any(
-            one.told.gb_id == was.told.gb_id
-            for fix in moved
-            for was in self.at(fix.key, self.breaks)
-        )
 
     def _differences(self, after: Probe) -> Iterator[Problem[FixKey]]:
         eager = after.like_before

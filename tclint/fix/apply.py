@@ -231,7 +231,7 @@ def _useless(run: Run, progress: _Progress) -> dict[FixKey, Declined]:
             continue
         for fix in file.wrote(diagnostic, result.file):
             certain = is_as_sure(diagnostic.confidence, fix.diagnostic.confidence)
-            if certain and _surely_breaks(fix.diagnostic) and not fix.moves:
+            if certain and _surely_breaks(fix.diagnostic):
                 why = f"the graph would still break there ({diagnostic.code})"
                 found[fix.key] = Declined(fix.diagnostic, Decline(why))
     return found
@@ -358,11 +358,7 @@ def _wanted(
         fixable = applicability_of(code, result.diagnostic.fixable, ask.config)
         if result.repair is None or fixable not in levels or path in progress.problems:
             continue
-        key, more = replace(_key(result, progress), unsure=unsure), result.unsafe
-        if ask.unsafe and more is not None and ask.allow(replace(key, unsafe=True)):
-            told = replace(result.diagnostic, fix_message=more.message)
-            wanted[path].append(replace(result, diagnostic=told, repair=more))
-        elif ask.allow(key):
+        if ask.allow(replace(_key(result, progress), unsure=unsure)):
             wanted[path].append(result)
     return wanted
 
@@ -423,10 +419,7 @@ def _applied(result: Result, origin: Callable[[Span], Span]) -> AppliedFix:
     related = tuple(origin(span) for span in diagnostic.related)
     diagnostic = replace(diagnostic, span=origin(diagnostic.span), related=related)
     message = diagnostic.fix_message or repair.message
-    return AppliedFix(
-        diagnostic, message, repair.applicability, repair.change, repair.changes,
-        beside_safe=repair is result.unsafe, moves=repair.moves,
-    )  # fmt: skip
+    return AppliedFix(diagnostic, message, repair.applicability, repair.change, repair.changes)
 
 
 def _sound(file: SourceFile, groups: Sequence[Group]) -> list[Group]:

@@ -17,20 +17,19 @@ if TYPE_CHECKING:
 class FixKey:
     """Names one fix across passes and runs: where its finding is in the unfixed file.
 
-    ``unsafe`` says that it is the unsafe one of the two fixes that the finding has, ``unsure`` that
-    the finding is too unsure to be shown, as what another fix has left of one that is shown may be.
+    ``unsure`` says that the finding is too unsure to be shown, as what another fix has left of one
+    that is shown may be.
     """
 
     path: Path
     span: Span
     code: str
-    unsafe: bool = False
     unsure: bool = False
 
 
-def key_of(diagnostic: Diagnostic, *, unsafe: bool = False) -> FixKey:
+def key_of(diagnostic: Diagnostic) -> FixKey:
     """The name of a fix of a finding in the unfixed file."""
-    return FixKey(diagnostic.path, diagnostic.span, diagnostic.code, unsafe)
+    return FixKey(diagnostic.path, diagnostic.span, diagnostic.code)
 
 
 @record(frozen=True)
@@ -55,9 +54,7 @@ class AppliedFix:
     The spans, those of ``diagnostic`` too, are places in the unfixed file. Where fixes of several
     passes met in one place the edit there is theirs together, and each of them has it. Its finding
     ``follows`` where no check of the unfixed file shows it: other fixes brought it up. What turns
-    settings on ``settles`` several findings. ``beside_safe``: it is the unsafe one of two.
-    ``unsure``: its finding is too unsure to be shown. ``moves``: it leaves the break in what it
-    writes, where it costs less.
+    settings on ``settles`` several findings. ``unsure``: its finding is too unsure to be shown.
     """
 
     diagnostic: Diagnostic
@@ -68,15 +65,12 @@ class AppliedFix:
     edits: tuple[Edit, ...] = ()
     follows: bool = False
     settles: tuple[Diagnostic, ...] = ()
-    beside_safe: bool = False
     unsure: bool = False
-    moves: bool = False
 
     @property
     def key(self) -> FixKey:
         """The name of the fix."""
-        key = key_of(self.diagnostic, unsafe=self.beside_safe)
-        return replace(key, unsure=self.unsure)
+        return replace(key_of(self.diagnostic), unsure=self.unsure)
 
     @property
     def fix(self) -> Fix:

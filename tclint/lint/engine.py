@@ -40,16 +40,12 @@ if TYPE_CHECKING:
 
 @record(frozen=True)
 class Result:
-    """A diagnostic with what a fix of it would do, and the text and the place it was found in.
-
-    ``unsafe`` is what is done instead of ``repair`` where unsafe fixes are asked for.
-    """
+    """A diagnostic with what a fix of it would do, and the text and the place it was found in."""
 
     diagnostic: Diagnostic
     repair: PlacedRepair | None
     file: SourceFile
     place: str = CODE
-    unsafe: PlacedRepair | None = None
 
 
 @record(frozen=True)
@@ -201,7 +197,7 @@ class _Assembly:
         if fixable is not diagnostic.fixable:
             diagnostic = replace(diagnostic, fixable=fixable)
         file, place = self._file(diagnostic.path), self._placing(diagnostic.path)
-        return Result(diagnostic, found.repair, file, place, found.unsafe)
+        return Result(diagnostic, found.repair, file, place)
 
     def _file(self, path: Path) -> SourceFile:
         name = str(path)

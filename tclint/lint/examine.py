@@ -308,7 +308,6 @@ def found_by(
     site, file = event.site, event.site.module.file
     fix = _carried_out(finding.fix, site, project)
     repair = fix if isinstance(fix, Repair) else None
-    unsafe = _offered(finding.unsafe, site, project)
     gb_ids = of_releases(rule.gb_ids if finding.gb_ids is None else finding.gb_ids, site.settings)
     diagnostic = Diagnostic(
         code=rule.code,
@@ -331,8 +330,7 @@ def found_by(
     )
     explicit = site.region is not None and site.region.explicit
     data = placed(repair) if repair else None
-    instead = placed(unsafe) if unsafe else None
-    return Found(diagnostic, data, not site.facts.default_off, explicit, instead)
+    return Found(diagnostic, data, not site.facts.default_off, explicit)
 
 
 def _instead(rule: Rule[Any], finding: Finding, fix: Repair | Decline | None) -> str:
@@ -351,15 +349,9 @@ def _carried_out(
     return keeping_comments(fix, site.module.file)
 
 
-def _offered(other: Repair | None, site: Site, project: Project) -> Repair | None:
-    """What a finding offers besides its fix, if it can be carried out."""
-    repair = _carried_out(other, site, project)
-    return repair if isinstance(repair, Repair) else None
-
-
 def _told(found: Found, event: Event, caller: Caller) -> Found | None:
     """A finding in an installed package, at the call of the project that runs into it."""
     told = told_at(found.diagnostic, event, caller)
     if told is None:
         return None
-    return replace(found, diagnostic=told, repair=None, unsafe=None)
+    return replace(found, diagnostic=told, repair=None)

@@ -65,9 +65,7 @@ def _by_place(group: Iterable[Found]) -> dict[Place, list[Found]]:
 def _agreed(views: Sequence[list[Found]]) -> Iterator[Found]:
     """The first view, with the most careful fix of all."""
     careful = min((found for view in views for found in view), key=_safety)
-    alike = all(found.unsafe is not None for view in views for found in view)
-    first = views[0] if alike else [replace(found, unsafe=None) for found in views[0]]
-    return (_with_fix(found, careful) for found in first)
+    return (_with_fix(found, careful) for found in views[0])
 
 
 def _with_fix(found: Found, careful: Found) -> Found:

@@ -18,7 +18,7 @@ from tclint.source.stored import Excerpts
 
 @record(frozen=True)
 class Found:
-    """A finding that nothing silences, its fix, and what unsafe fixes do instead.
+    """A finding that nothing silences, and its fix.
 
     ``sure`` and ``explicit`` say how it was reached: not below a flag that is off by default, and
     in a region that the program compiles itself.
@@ -28,7 +28,6 @@ class Found:
     repair: PlacedRepair | None = None
     sure: bool = True
     explicit: bool = False
-    unsafe: PlacedRepair | None = None
 
 
 class Silencing(NamedTuple):

@@ -60,7 +60,6 @@ class PlacedRepair:
     steps: tuple[Step, ...] = ()
     imports: tuple[Import, ...] = ()
     edits: tuple[Edit, ...] = ()
-    moves: bool = False
     only_shown: bool = False
 
     @property
@@ -84,7 +83,6 @@ def placed(repair: Repair) -> PlacedRepair:
         tuple(_step(rewrite) for rewrite in rewrites if isinstance(rewrite, Local)),
         tuple(rewrite for rewrite in rewrites if isinstance(rewrite, Import)),
         tuple(rewrite.edit for rewrite in rewrites if isinstance(rewrite, Splice)),
-        repair.moves,
         repair.only_shown,
     )
 

@@ -85,8 +85,7 @@ class Repair:
 
     ``message`` completes "this fix would ..." in the imperative ("Use `range`"). It is safe if its
     ``change`` is ``SAME_BITS``; any other has to name in ``changes`` what may differ afterwards.
-    One that ``moves`` leaves the break in what it writes, where it costs less. One that is
-    ``only_shown`` is never applied.
+    One that is ``only_shown`` is never applied.
 
     Raises:
         ValueError: ``changes`` is missing, or says what differs where nothing does.
@@ -96,7 +95,6 @@ class Repair:
     rewrites: tuple[Rewrite, ...]
     change: Change = Change.SAME_BITS
     changes: str = ""
-    moves: bool = False
     only_shown: bool = False
 
     def __post_init__(self) -> None:

@@ -95,8 +95,6 @@ class Finding:
     ``removed_by_settings`` names the settings of Dynamo
     (:mod:`tclint.torch_facts.dynamo_settings`) with which the break goes, and breaks nowhere else
     instead.
-    ``unsafe`` removes more than a safe ``fix`` does: it is made in its place where unsafe fixes are
-    asked for.
     ``instead`` says what to do where there is no fix, with names from the code; the rule's own
     ``instead`` if it is empty.
     ``since`` is the first torch on which it holds, and ``before`` the first on which it holds no
@@ -113,7 +111,6 @@ class Finding:
     related: tuple[ast.expr | ast.stmt, ...] = ()
     cedes_to: ast.Call | None = None
     removed_by_settings: tuple[str, ...] = ()
-    unsafe: Repair | None = None
     instead: str = ""
     since: Version | None = None
     before: Version | None = None

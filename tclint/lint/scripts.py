@@ -29,8 +29,6 @@ def outside_script(finding: Finding, event: Event, scripted: Scripted) -> Findin
         found = (scripted.around(event.site.module, row) for row in rows)
         return next((function for function in found if function is not None), None)
 
-    if touched(finding.unsafe) is not None:
-        finding = replace(finding, unsafe=None)
     function = touched(finding.fix)
     if function is None:
         return finding

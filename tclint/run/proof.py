@@ -81,9 +81,7 @@ def fixed_for(
 ) -> FixRun:
     """What fixing makes of the files that ran, for these findings alone."""
     allowed = {Applicability.SAFE, *([Applicability.UNSAFE] if wanted.unsafe else [])}
-    forms = (False, True) if wanted.unsafe else (False,)
-    fixable = [one for one in findings if one.fixable in allowed]
-    keys = {key_of(one, unsafe=unsafe) for one in fixable for unsafe in forms}
+    keys = {key_of(one) for one in findings if one.fixable in allowed}
     offered = [remedy for one in findings for remedy in one.remedies]
     lines = {line for remedy in offered for line in remedy.lines}
     settings = {name for name in SETTINGS if wanted.settings and any(name in x for x in lines)}

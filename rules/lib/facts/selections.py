@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from tclint.records import record
 from tclint.semantics.site import Site
 
-from .uses import uses_of
-
 _COUNTS = ("numel", "nelement")
 _STILL_EMPTY = ("long", "int", "flatten", "contiguous", "detach")
 _SAME_LENGTH = frozenset({"bool", "int", "long", "abs", "detach"})
@@ -129,55 +127,6 @@ def _keeps_all(method: str, call: ast.Call) -> bool:
     return method in ("flatten", "tolist", *_SAME_LENGTH) and not given and not call.keywords
 
 
-def loop_over(site: Site, value: ast.expr) -> ast.For | None:
-    """The one loop that goes over a value, if nothing else does anything with it."""
-    uses = uses_of(site, value)
-    if uses.lost or len(uses.nodes) != 1:
-        return None
-    loop = site.parent(uses.nodes[0])
-    whole = isinstance(loop, ast.For) and loop.iter is uses.nodes[0] and not loop.orelse
-    return loop if whole and isinstance(loop, ast.For) else None
-
-
-def one_for_each(site: Site, mask: ast.expr) -> ast.expr:
-    """The shortest expression with one element for each index: what is counted, or converted."""
-    match mask:
-        case ast.Compare(
-            left=counted,
-            ops=[ast.Gt() | ast.NotEq()],
-            comparators=[ast.Constant(value=0)],
-        ):
-            return one_for_each(site, counted)
-        case ast.Compare(left=counted, ops=[ast.GtE()], comparators=[ast.Constant(value=1)]):
-            return one_for_each(site, counted)
-        case ast.Call(args=[counted, ast.Constant(value=0)]) if site.dotted(mask.func) in (
-            "torch.greater", "torch.gt", "torch.ne", "torch.not_equal",
-        ):  # fmt: skip
-            return one_for_each(site, counted)
-        case ast.Call(func=ast.Attribute(value=counted, attr=method), args=[], keywords=[]) if (
-            method in _SAME_LENGTH
-        ):
-            return one_for_each(site, counted)
-        case ast.Call(
-            func=ast.Attribute(value=whole, attr="sum" | "any"),
-            args=[],
-            keywords=[ast.keyword(arg="dim", value=dims)],
-        ) if _are_all_others(dims):
-            return whole
-    return mask
-
-
-def _are_all_others(dims: ast.expr) -> bool:
-    """True for what leaves the first dimension where it leaves one: `(-1, -2)`, or `-1`."""
-    try:
-        given = ast.literal_eval(dims)
-    except ValueError:
-        return False
-    numbers = {given} if isinstance(given, int) else set(given)
-    count = len(numbers)
-    return numbers in (set(range(-count, 0)), set(range(1, count + 1)))
-
-
 def holders_of(site: Site, selection: ast.AST) -> frozenset[str]:
     """The variables bound to a selection, or to what `torch.where(mask)` gives, and to no more."""
     value, outer = selection, site.parent(selection)
@@ -226,13 +175,6 @@ def tests_of(site: Site, names: frozenset[str]) -> Iterator[EmptyTest]:
                 asked = asked_empty(statement.test)
                 if asked is not None and asked[0] is read:
                     yield EmptyTest(statement, name, asked[1])
-
-
-def asks_whether_empty(test: ast.expr, names: frozenset[str]) -> bool | None:
-    """True for ``rows.numel() == 0``, False for ``len(rows) > 0``, None for other tests."""
-    found = asked_empty(test)
-    known = found is not None and isinstance(found[0], ast.Name) and found[0].id in names
-    return found[1] if found is not None and known else None
 
 
 def asked_empty(test: ast.expr) -> tuple[ast.expr, bool] | None:

@@ -14,14 +14,6 @@ def library(site: Site, dotted: str) -> tuple[str, tuple[Import, ...]]:
     return spelled or dotted, imports
 
 
-def is_taken(site: Site, name: str) -> bool:
-    """True when the file or the function gives the name a meaning of its own."""
-    module = site.module
-    if name in {*module.imports, *module.functions, *module.classes, *module.assigned}:
-        return True
-    return bool(site.stores(name) or site.body.arguments(name))
-
-
 def new_variable(site: Site, wanted: str, taken: set[str]) -> str:
     """A name that the function and the imports do not have, nor those already ``taken``."""
     name = wanted

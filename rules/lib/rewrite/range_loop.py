@@ -16,7 +16,6 @@ from ..judge.python_numbers import verdict_of
 from ..judge.range_bounds import judge_numpy_arange, judge_torch_arange
 from ..judge.verdict import Refused, Verdict, combine
 from .proved import repair_as_proved
-from .written_array import listed, use_tuple
 
 MESSAGE = "Count with `range`"
 _INT64 = ("torch.int64", "torch.long")
@@ -34,9 +33,6 @@ def use_range(loop: Loop) -> Repair | Decline:
     """Replace ``np.arange`` by ``range`` if the loop cannot tell, or only by a number's type."""
     site = loop.site
     call = counted(site, loop)
-    array = listed(site, loop.iterable)
-    if array is not None:
-        return use_tuple(site, array)
     if call is None:
         return Decline("only a direct loop over `np.arange` counts like `range`")
     if not isinstance(loop.target, ast.Name):

@@ -26,7 +26,6 @@ from ..judge.pointwise import judge_pair
 from ..judge.same_device import judge_chosen
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
-from .each_way import choose_each
 from .proved import NO_TORCH, repair_as_proved
 from .where_condition import Condition, condition, where_call
 
@@ -67,15 +66,7 @@ def choose(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline:
     found = _chosen(site, statement)
     if found is _OTHER and isinstance(statement.body[-1], ast.Return):
         return _returned(site, statement)
-    if found is _OTHER or (isinstance(found, Decline) and _has_several(site, statement)):
-        return choose_each(site, statement) or found
     return found
-
-
-def _has_several(site: Site, statement: ast.If) -> bool:
-    """True where the ways compute with more than one variable, or with attributes."""
-    ways = [part.value for part in ast.walk(statement) if isinstance(part, ast.Assign)]
-    return not root_of(site, *ways)
 
 
 def _chosen(site: Site, statement: ast.If) -> Repair | Decline:
