@@ -118,19 +118,11 @@ ROOMS = ("facts", "judge", "rewrite")
 APART: Mapping[str, str] = {
     "lib.facts.device_origins": "where values are, a question of its own",
     "lib.judge.contexts": "where a number stands, on 470 lines; its client has 340",
-    "lib.rewrite.block_chosen": "a block of several variables, on 270 lines; its client has 60",
-    "lib.rewrite.each_way": "a branch of several tensors; of one, its client on 300 lines",
-    "lib.rewrite.grouped_rows": "where a list goes and how it is used there, on 290 lines",
-    "lib.facts.call_constants": "which numbers follow from a call, a question of its own",
-    "lib.facts.handed_out": "what code does with a tensor that it reads, a question of its own",
-    "lib.judge.scalar_expressions": "what expressions are, on 300 lines; statements have 180",
-    "lib.judge.scalar_flow": "which methods may compute with numbers, on 180 lines",
-    "lib.rewrite.selected_update": "a loop's way without a step, longer than its rule",
-    "lib.rewrite.draw_in_graph": "writes a helper anew, step by step, in 500 lines",
-    "lib.rewrite.masked_call": "one of the rewritings of a selection, whose rule has 500 lines",
-    "lib.rewrite.masked_loss": "one of the rewritings of a selection, whose rule has 500 lines",
-    "lib.rewrite.masked_rows": "one of the rewritings of a selection, whose rule has 500 lines",
+    "lib.judge.pointwise": "what is computed element by element, a question of its own",
+    "lib.judge.row_by_row": "what is computed row by row, on 580 lines",
+    "lib.rewrite.masked_store": "one of the rewritings of a selection, whose rule has 500 lines",
     "lib.rewrite.where": "one of the rewritings of a branch, whose rule has 500 lines",
+    "lib.rewrite.where_condition": "tests as conditions, a question of its own",
 }
 """Helpers that one module alone uses, and why they are no part of it."""
 

@@ -14,7 +14,6 @@ from tclint.diagnostics import Applicability, Confidence
 from tclint.lint.engine import check_files
 
 from .proof import fixing
-from .test_read_by_caller import CODE
 
 HEAD = "import random\n\nimport numpy as np\nimport torch\nfrom torch import nn\n\n\n"
 NET = """\
@@ -176,10 +175,3 @@ def test_the_graph_is_whole_in_eval_and_breaks_in_training(test: str, tmp_path: 
         compiled = torch.compile(names["f"]().train(training), backend="eager", fullgraph=True)
         with pytest.raises(TorchDynamoException) if training else nullcontext():
             compiled(torch.ones(2, 3))
-
-
-def test_a_read_that_the_caller_does_stays_a_finding(tmp_path: Path) -> None:
-    before = [one[:2] for one in found(CODE, tmp_path)]
-    after = fixing.fixed(CODE, tmp_path, unsafe=True, settings=SETTINGS)
-    assert after != CODE
-    assert [one[:2] for one in found(after, tmp_path)] == before

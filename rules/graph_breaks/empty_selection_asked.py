@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from tclint.diagnostics import Effect
+from typing import Final
+
+from tclint.diagnostics import Advice, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import DynamicShape
 from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES
 
 from ..lib.facts.selections import holders_of, tests_of
 from ..lib.wording import consequence, loop_ids, short
+
+_WAY_OUT: Final = (
+    "compute with the rows even if there are none, and test for emptiness in eager code only"
+)
 
 
 class EmptySelectionAsked(Rule[DynamicShape]):
@@ -35,6 +41,7 @@ class EmptySelectionAsked(Rule[DynamicShape]):
         asked = test.statement.test
         return Finding(
             f"`{short(site, asked)}` asks how many elements are selected{consequence(site)}",
+            Advice(_WAY_OUT),
             node=asked,
             gb_ids=loop_ids(site, "GB0170"),
         )
