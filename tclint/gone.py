@@ -29,6 +29,7 @@ KEYS: Final[Mapping[str, str]] = {
     "preset": "`leave-out` names the kinds of code to leave out, such as `tests`",
 }
 VALUES: Final[Mapping[str, str]] = {
+    "hatches": "pass the number that only the caller knows in, or let `settings` capture it",
     "grouped": "`concise` starts each line with the file",
     "html": "`text` and `json` say everything",
     "json-lines": "`json` holds the same objects",
