@@ -113,8 +113,8 @@ class Config:
     """Everything a run is steered by.
 
     ``root`` is the folder that patterns are relative to: that of ``source``, the file it came
-    from. ``partial`` says that single files were named, so that a run need not see all callers, and
-    ``ignore_noqa`` that comments silence nothing.
+    from. ``partial`` says that not all of a project was named, so that a run need not see all
+    callers, ``by_folder`` that folders of it were; ``ignore_noqa``, that comments silence nothing.
     ``tclint.config_keys`` documents the other fields.
     """
 
@@ -144,6 +144,7 @@ class Config:
     verify_targets: tuple[VerifyTarget, ...] = ()
     source: Path | None = None
     partial: bool = False
+    by_folder: bool = False
     ignore_noqa: bool = False
 
     def package_folders(self) -> tuple[Path, ...]:

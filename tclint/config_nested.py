@@ -57,7 +57,7 @@ def nested_configs(files: Sequence[Path], start: Path, outer: Config, read: Read
         if place is None:
             continue
         if place not in configs:
-            configs[place] = replace(read(place), partial=outer.partial)
+            configs[place] = replace(read(place), partial=outer.partial, by_folder=outer.by_folder)
         nested[file] = configs[place]
     return Nesting(outer, nested)
 

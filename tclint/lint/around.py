@@ -15,7 +15,7 @@ from typing import Final
 from tclint.config import Config
 from tclint.config_places import UNTRAINED
 from tclint.files import read_bytes
-from tclint.lint.callers import Callers
+from tclint.lint.callers import Callers, Found
 from tclint.lint.execution import Around, in_order
 from tclint.lint.outlines import Import, imports
 from tclint.lint.project_files import other_files
@@ -37,7 +37,7 @@ def around(
     """What is around some files of one configuration."""
     rest = other_files(named, config)
     if not rest.files:
-        return Around(folders=rest.folders, unseen=rest.unseen)
+        return Around(folders=rest.folders, unseen=rest.unseen, unread=rest.unread)
     every = in_order((*named, *rest.files))
     project = Project(every, lambda name, path: None)
 
@@ -48,7 +48,9 @@ def around(
     callers = Callers(project, imports_of(rest.files), text, lambda path: place_of(path) in late)
     may_start = config.scope == "all" or bool(config.compiled)
     found = callers.of(named, CALLERS, every=may_start)
-    return Around(rest.files, found.files, found.left_out, rest.folders, rest.unseen)
+    if config.by_folder and found.left_out:  # some of a folder's callers are no whole answer
+        found = Found(left_out=found.left_out + len(found.files))
+    return Around(rest.files, found.files, found.left_out, rest.folders, rest.unseen, rest.unread)
 
 
 def imports_in(path: Path) -> tuple[Import, ...]:

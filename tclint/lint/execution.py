@@ -37,6 +37,7 @@ class Around:
     ``files`` may be imported, ``callers`` are those of them that are walked with the checked ones.
     ``left_out`` is the number of callers that are too many. ``folders`` were looked into for all of
     them, and ``unseen`` is a folder that is too large for that, None where there is none.
+    ``unread`` is the number of files that are too many to be searched for callers.
     """
 
     files: tuple[Path, ...] = ()
@@ -44,6 +45,7 @@ class Around:
     left_out: int = 0
     folders: tuple[str, ...] = ()
     unseen: Path | None = None
+    unread: int = 0
 
 
 ALONE: Final = Around()
@@ -84,6 +86,7 @@ def in_one_place(all_around: Iterable[Around]) -> Around:
         sum(one.left_out for one in every),
         tuple(folder for one in every for folder in one.folders),
         next((one.unseen for one in every if one.unseen), None),
+        sum(one.unread for one in every),
     )
 
 

@@ -11,6 +11,7 @@ from tclint.config import Config, check_codes, names_codes, with_codes
 from tclint.config_nested import Nesting, Read, nested_configs
 from tclint.files import is_dir
 from tclint.lint.options import check_options
+from tclint.lint.project_files import hold_all
 from tclint.lint.registry import codes_by_name, known_rules
 from tclint.records import record
 from tclint.source.discovery import discover
@@ -37,7 +38,9 @@ def gather_files(paths: Sequence[Path], read: Read, *, alone: bool) -> Gathered:
     """
     start = _start(paths)
     named = {path for path in paths if not is_dir(path)}
-    config = replace(read(start), partial=bool(named))
+    config = read(start)
+    by_folder = not named and not hold_all(paths, config)
+    config = replace(config, partial=bool(named) or by_folder, by_folder=by_folder)
     found = discover(paths, config)
     nesting = Nesting(config)
     if not alone and (named or found.configured - {str(start)}):

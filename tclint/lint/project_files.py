@@ -25,46 +25,91 @@ MOST: Final = 50_000
 FEW: Final = 2_000
 """The same of a folder that nothing marks as a project."""
 
+SEARCHED: Final = 1_000
+"""Files around a folder that are searched for callers: reading what they import takes a moment."""
+
 
 @record(frozen=True)
 class Rest:
     """The files of a project besides the named ones that the same configuration holds for.
 
-    ``folders`` were looked into for them, ``unseen`` is a folder that is too large for that.
+    ``folders`` were looked into for them, ``unseen`` is a folder that is too large for that, and
+    ``unread`` is the number of files around named folders that are too many.
     """
 
     files: tuple[Path, ...]
     folders: tuple[str, ...]
     unseen: Path | None
+    unread: int = 0
+
+
+def hold_all(folders: Sequence[Path], config: Config) -> bool:
+    """True where folders hold all of the projects that they belong to."""
+    tops = [Path(os.path.normpath(Path.cwd() / folder)) for folder in folders]
+    places = [next(_places(top, config))[0] for top in tops]
+    return all(any(place.is_relative_to(top) for top in tops) for place in places)
 
 
 def other_files(named: Sequence[Path], config: Config) -> Rest:
     """The rest of the project that some files belong to."""
-    found: dict[Path, None] = {}
-    looked: set[Path] = set()
-    folders: dict[str, None] = {}
-    unseen: Path | None = None
-    for folder in _folders(named):
+    search = _Search(named, config)
+    folders = _folders(named)
+    for folder in _topmost(folders) if config.by_folder else folders:
         for place, most in _places(folder, config):
-            if place in looked:
+            if search.takes(place, most):
                 break
-            root = config.root if config.source is not None else place
-            listed = discover([place], replace(config, root=root), most)
-            if not listed.is_cut:
-                looked.add(place)
-                folders.update(dict.fromkeys(listed.walked))
-                found.update(dict.fromkeys(_governed(listed, place)))
-                break
-            unseen = unseen or place
-    rest = _without(named, found)
+    rest = [*search.found]
     if not all(path.is_absolute() for path in named):
-        rest = map(_from_here(), rest)
-    return Rest(tuple(rest), tuple(folders), unseen)
+        rest = [*map(_from_here(), rest)]
+    return Rest(tuple(rest), tuple(search.folders), search.unseen, search.unread)
+
+
+class _Search:
+    """A search for the rest of projects: what was found, and where it was given up."""
+
+    def __init__(self, named: Sequence[Path], config: Config) -> None:
+        self._own: Final = _Named(named)
+        self._config: Final = config
+        self._places: Final[dict[Path, bool]] = {}
+        self.found: Final[dict[Path, None]] = {}
+        self.folders: Final[dict[str, None]] = {}
+        self.unseen: Path | None = None
+        self.unread = 0
+
+    def takes(self, place: Path, most: int) -> bool:
+        """Take the files of what may be a project; false where it is none, or too large."""
+        if place not in self._places:
+            self._places[place] = self._looks_through(place, most)
+        return self._places[place]
+
+    def _looks_through(self, place: Path, most: int) -> bool:
+        config = self._config
+        root = config.root if config.source is not None else place
+        listed = discover([place], replace(config, root=root), most)
+        if listed.is_cut:
+            self.unseen = self.unseen or place
+            return False
+        every = _governed(listed, place)
+        rest = [path for path in every if path not in self._own]
+        if config.by_folder and len(rest) == len(every):
+            return False  # the project leaves the folder out
+        self.folders.update(dict.fromkeys(listed.walked))
+        if config.by_folder and len(rest) > SEARCHED:
+            self.unread = self.unread or len(rest)
+            return False
+        self.found.update(dict.fromkeys(rest))
+        return True
 
 
 def _folders(named: Sequence[Path]) -> list[Path]:
     here = Path.cwd()
     return [*dict.fromkeys(Path(os.path.normpath((here / path).parent)) for path in named)]
+
+
+def _topmost(folders: Sequence[Path]) -> list[Path]:
+    """The folders that are in none of the others."""
+    every = {*folders}
+    return [folder for folder in folders if every.isdisjoint(folder.parents)]
 
 
 def _places(folder: Path, config: Config) -> Iterator[tuple[Path, int]]:
@@ -122,10 +167,12 @@ def _from_here() -> Callable[[Path], Path]:
     return shown
 
 
-def _without(named: Sequence[Path], found: dict[Path, None]) -> Iterator[Path]:
-    """The files that are not named, under whatever name."""
-    own = {os.path.realpath(path) for path in named}
-    names = {Path(path).name for path in own} | {path.name for path in named}
-    for path in found:
-        if path.name not in names or os.path.realpath(path) not in own:
-            yield path
+class _Named:
+    """The files that are named, under whatever name."""
+
+    def __init__(self, named: Sequence[Path]) -> None:
+        self._own: Final = {os.path.realpath(path) for path in named}
+        self._names: Final = {Path(path).name for path in self._own} | {path.name for path in named}
+
+    def __contains__(self, path: Path) -> bool:
+        return path.name in self._names and os.path.realpath(path) in self._own

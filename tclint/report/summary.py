@@ -36,6 +36,10 @@ def _not_shown(run: Run, known: int) -> Iterator[str]:
         more = count(run.around.left_out, "more file")
         were = "was" if run.around.left_out == 1 else "were"
         yield f"{more} that may call into this {were} not read: check the whole project."
+    if run.around.unread:
+        more = count(run.around.unread, "other file")
+        were = "was" if run.around.unread == 1 else "were"
+        yield f"{more} of the project {were} not searched for callers: check the whole project."
     if run.around.unseen:
         yield f"{run.around.unseen} is too large to be searched for callers."
 
