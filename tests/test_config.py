@@ -309,7 +309,7 @@ def test_keys_describe_the_configuration_and_its_defaults(tmp_path: Path) -> Non
         assert key.type
     described = {key.field.rpartition(".")[2] for key in describe_keys()}
     fields = {f.name for c in (config, config.settings) for f in dataclasses.fields(c)}
-    told = {"root", "settings", "torch", "source", "partial", "ignore_noqa"}
+    told = {"root", "settings", "torch", "source", "partial", "by_folder", "ignore_noqa"}
     assert described == fields - told - {"numbers_may_vary"}  # which the checked program sets
 
 
