@@ -70,7 +70,7 @@ PLACES: Final = (
         ("export", "export_*", "*_export", "onnx_*", "*_onnx", "convert_*", "deploy_*"),
     ),
     Place(
-        "visualisation", "visualization code",
+        "visualization", "visualization code",
         frozenset({"vis", "viz", "visualization", "visualisation", "visualizations",
                    "visualisations", "visualizer", "visualize", "plots", "plotting", "figures"}),
         ("plot", "plot_*", "*_plot", "plotting", "plots", "vis_*", "viz_*", "*_vis", "*_viz",

@@ -162,7 +162,7 @@ LeaveOut = Annotated[
         "--leave-out",
         metavar="PLACES",
         help="Comma-separated kinds of code whose findings to leave out: `tests`, `benchmarks`,"
-        " `archives`, `export`, `visualisation`, `data`, `ALL`, or patterns of files.",
+        " `archives`, `export`, `visualization`, `data`, `ALL`, or patterns of files.",
         rich_help_panel=FINDINGS,
     ),
 ]
