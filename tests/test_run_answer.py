@@ -124,9 +124,8 @@ def test_what_costs_less_than_steps_differ_by_can_still_be_proved(recording: Rec
     assert [file.path for file in fixed.changed] == [recording.script]
 
 
-def test_what_is_worth_nothing_is_not_proved(recording: Recording) -> None:
-    lines = (recording.break_line(), recording.compiled(), recording.steps())
-    recording.process(*lines, recording.samples({12: 1, 5: 999}), recording.end())
+def test_what_did_not_happen_is_not_proved(recording: Recording) -> None:
+    recording.process(recording.steps(), recording.samples({5: 1000}), recording.end())
     with pytest.raises(UserError, match="nothing to prove"):
         fixes_for(recording.answer(), Config(recording.script.parent), Wanted(settings=True))
 

@@ -63,7 +63,7 @@ def test_the_command_keeps_its_output_and_its_status_and_the_report_follows(proj
     output, _, report = done.stdout.partition("done 2\n")
     assert output == ""
     assert "train.py 3 · status 3" in report
-    assert "steps) · " in report
+    assert re.search(r"steps(; [\d.]+ in the mean)?\) · ", report)
     assert "1 graph break" in report
     assert "note: the command ended with status 3" in report
     again = tclint("trace", "kept", "--output-format", "json", cwd=project)
@@ -114,7 +114,7 @@ def test_a_proof_says_from_which_step_on_losses_differ(
     command = (sys.executable, "train.py", "0")
     proof = prove(command, replace(fixed, changed=(wrong,)), Settings(), project)
     assert proof.same is False
-    assert re.match(r"losses differ from step \d+ on: [\d.]+ before, ", proof.losses)
+    assert re.match(r"behaviour: losses differ from step \d+ on: [\d.]+ before, ", proof.losses)
 
 
 def test_a_command_that_does_not_exist_is_one_clear_error(project: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from tclint.run.intervals import Interval
 from tclint.run.launch import Settings
-from tclint.run.try_compile import change_of, pays_after
+from tclint.run.scale import change_of
+from tclint.run.try_compile import pays_after
 
 torch = pytest.importorskip("torch")
 

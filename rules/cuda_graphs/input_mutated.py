@@ -30,6 +30,7 @@ class InputMutatedUnderCudaGraphs(Rule[Call]):
     worth = Worth.HIGH
     measured = "0.67 ms of a call of 0.85 ms (H200)"
     on = Call
+    on_gpu = True
     effects = (Effect.LAUNCH_OVERHEAD,)
 
     def check(self, event: Call) -> Finding | None:

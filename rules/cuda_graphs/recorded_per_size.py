@@ -24,6 +24,7 @@ class RecordedPerSize(Rule[CompileCall]):
     worth = Worth.HIGH
     measured = "2.9 ms a call with a new size (H200)"
     on = CompileCall
+    on_gpu = True
     effects = (Effect.COLD_START,)
     outside_regions = True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.diagnostics import Advice, Confidence, Effect, Worth
-from tclint.lint.rule import Finding, Rule
+from tclint.lint.rule import Finding, Rule, SpentIn
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
 
@@ -24,6 +24,7 @@ class LoaderWithoutWorkers(Rule[TrainingCall]):
     worth = Worth.HIGH
     measured = "25% to 54% of a training step in 2 cases (H200)"
     on = TrainingCall
+    spent_in = SpentIn.LOADING
     effects = (Effect.NONE,)
     outside_regions = True
 

@@ -24,6 +24,7 @@ class PinnedBatchWaits(Rule[TrainingCall]):
     worth = Worth.HINT
     measured = "nothing measurable in 4 cases (H200)"
     on = TrainingCall
+    on_gpu = True
     effects = (Effect.HOST_SYNC,)
     outside_regions = True
 

@@ -37,6 +37,7 @@ class SynchronizeEachStep(Rule[TrainingCall]):
     worth = Worth.HIGH
     measured = "24% to 98% of a training step in 8 of 12 cases (H200)"
     on = TrainingCall
+    on_gpu = True
     effects = (Effect.HOST_SYNC,)
     outside_regions = True
 

@@ -27,6 +27,7 @@ class UnpinnedBatch(Rule[TrainingCall]):
     worth = Worth.HIGH
     measured = "23% to 43% of a training step in 4 cases (H200)"
     on = TrainingCall
+    on_gpu = True
     effects = (Effect.HOST_SYNC, Effect.DEVICE_COPY)
     outside_regions = True
 

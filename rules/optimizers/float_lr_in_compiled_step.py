@@ -8,7 +8,7 @@ from typing import Final
 
 from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
-from tclint.lint.rule import Finding, Rule
+from tclint.lint.rule import Finding, Rule, SpentIn
 from tclint.semantics.events import LrChange, OptimizerInit
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
@@ -41,6 +41,7 @@ class FloatLrInCompiledStep(Rule[OptimizerInit]):
     worth = Worth.HIGH
     measured = "0.4 ms of an optimizer step of 0.5 ms, and 8 compiles (H200)"
     on = OptimizerInit
+    spent_in = SpentIn.OPTIMIZER
     effects = (Effect.RECOMPILE,)
     outside_regions = True
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tclint.diagnostics import Advice, Confidence, Effect
-from tclint.lint.rule import Finding, Rule
+from tclint.lint.rule import Finding, Rule, SpentIn
 from tclint.semantics.events import OptimizerInit
 
 
@@ -17,6 +17,7 @@ class FusedInCompiledStep(Rule[OptimizerInit]):
     summary = "A fused optimizer breaks the graph of a compiled step, and needs no compiling"
     instead = "Call `optimizer.step()` outside of the compiled code"
     on = OptimizerInit
+    spent_in = SpentIn.OPTIMIZER
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = ("GB0098", "GB7000")
     outside_regions = True

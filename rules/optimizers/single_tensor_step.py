@@ -6,7 +6,7 @@ import ast
 
 from tclint.diagnostics import Change, Confidence, Effect, Worth
 from tclint.lint.rewrite import AddArgument, Repair
-from tclint.lint.rule import Finding, Rule
+from tclint.lint.rule import Finding, Rule, SpentIn
 from tclint.semantics.events import OptimizerInit
 
 from ..lib.facts.devices import may_be_on_gpu
@@ -22,6 +22,7 @@ class SingleTensorStep(Rule[OptimizerInit]):
     worth = Worth.HIGH
     measured = "35% to 42% of a training step in 4 cases (H200)"
     on = OptimizerInit
+    spent_in = SpentIn.OPTIMIZER
     effects = (Effect.LAUNCH_OVERHEAD,)
     outside_regions = True
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from tclint.diagnostics import Change, Confidence, Effect, Worth
 from tclint.lint.rewrite import AddArgument, Repair
-from tclint.lint.rule import Finding, Rule
+from tclint.lint.rule import Finding, Rule, SpentIn
 from tclint.semantics.events import OptimizerInit
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
@@ -33,6 +33,7 @@ class UnfusedStep(Rule[OptimizerInit]):
     worth = Worth.MEDIUM
     measured = "8% to 10% of a training step in 3 of 4 cases (H200)"
     on = OptimizerInit
+    spent_in = SpentIn.OPTIMIZER
     effects = (Effect.LAUNCH_OVERHEAD,)
     outside_regions = True
 

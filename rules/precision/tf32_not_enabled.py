@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from tclint.diagnostics import Confidence, Effect, Worth
-from tclint.lint.rule import Finding, Rule
+from tclint.lint.rule import Finding, Rule, SpentIn
 from tclint.regexes import regex
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
@@ -41,6 +41,8 @@ class Tf32NotEnabled(Rule[TrainingCall]):
     worth = Worth.HIGH
     measured = "31% to 57% of a training step in 2 cases (H200)"
     on = TrainingCall
+    spent_in = SpentIn.FLOAT32_MATMUL
+    on_gpu = True
     effects = (Effect.NONE,)
     outside_regions = True
 

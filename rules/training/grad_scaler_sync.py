@@ -28,6 +28,7 @@ class GradScalerSync(Rule[TrainingCall]):
     worth = Worth.MEDIUM
     measured = "8% to 12% of a training step in 3 of 4 cases (H200)"
     on = TrainingCall
+    on_gpu = True
     effects = (Effect.HOST_SYNC,)
     outside_regions = True
 

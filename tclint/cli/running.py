@@ -213,7 +213,7 @@ def apply(proof: Proof) -> None:
     """Write the fixes that were proved; say why not otherwise."""
     from tclint.source.write import NewText, write_all
 
-    if proof.same is not True:
+    if not proof.keeps:
         note(f"nothing is written: {proof.losses}")
         return
     if proof.speedup.high < 1:

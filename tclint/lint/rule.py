@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
+from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar
 
 from tclint.diagnostics import Confidence, Decline, Effect, Worth
@@ -15,6 +16,15 @@ from tclint.semantics.events import Event
 from tclint.torch_bounds.releases import Version
 
 E = TypeVar("E", bound=Event)
+
+
+class SpentIn(str, Enum):
+    """The part of a step that a remedy makes shorter: the line itself, or another one."""
+
+    LINE = "line"
+    OPTIMIZER = "optimizer"
+    LOADING = "loading"
+    FLOAT32_MATMUL = "float32-matmul"
 
 
 @record(frozen=True)
@@ -131,6 +141,9 @@ class Rule(ABC, Generic[E]):
     stop, such as "Count where the compiled function is called". It says what to write, never why
     there is no fix.
 
+    ``spent_in`` is the part of a step that its remedy makes shorter: a recorded run prices it by
+    that. ``on_gpu`` is for rules that hold only where a GPU works.
+
     ``settings`` are those of Dynamo that some of its findings name in ``removed_by_settings``.
 
     ``former_names`` are names that the rule had before: ``tclint rule`` still knows them.
@@ -154,6 +167,8 @@ class Rule(ABC, Generic[E]):
     settings: ClassVar[Sequence[str]] = ()
     examples: ClassVar[Sequence[Example]] = ()
     outside_regions: ClassVar[bool] = False
+    spent_in: ClassVar[SpentIn] = SpentIn.LINE
+    on_gpu: ClassVar[bool] = False
     options: ClassVar[Sequence[Option]] = ()
 
     def option(self, event: E, name: str) -> Any:

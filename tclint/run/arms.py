@@ -32,6 +32,11 @@ class Arm:
     losses: tuple[tuple[Loss, ...], ...]
     breaks: int
 
+    @property
+    def values(self) -> list[list[str]]:
+        """The losses of each round, as ``float.hex()``."""
+        return [[loss.value for loss in losses] for losses in self.losses]
+
 
 @record(frozen=True)
 class Turns:
@@ -67,8 +72,7 @@ def same_losses(before: Arm, after: Arm) -> tuple[bool | None, str]:
 
     None where they cannot be compared.
     """
-    rounds = [[loss.value for loss in losses] for losses in before.losses]
-    fixed = [[loss.value for loss in losses] for losses in after.losses]
+    rounds, fixed = before.values, after.values
     if not any(rounds):
         return None, "losses unknown: no backward() was seen"
     if any(one != rounds[0] for one in rounds):
@@ -85,6 +89,16 @@ def same_losses(before: Arm, after: Arm) -> tuple[bool | None, str]:
         return False, f"{len(rounds[0])} losses before, {len(other)} after"
     old, new = float.fromhex(rounds[0][step]), float.fromhex(other[step])
     return False, f"losses differ from step {step} on: {old:.9g} before, {new:.9g} after"
+
+
+def nudged(command: Sequence[str], settings: Settings, desk: Path) -> list[str]:
+    """The losses of the code as it is, where one bit of each weight changes after the first step.
+
+    None where that run made no steps: how far rounding leads is not known then.
+    """
+    told = replace(settings, window=_QUIET, more=(*settings.more, ("TCLINT_RECORD_NUDGE", "1")))
+    found = one_round(command, desk / "nudged", told)
+    return [] if isinstance(found, str) else [loss.value for loss in found.losses]
 
 
 def _with_texts(settings: Settings, fixed: FixRun, overlay: Path) -> Settings:

@@ -88,19 +88,32 @@ class Work:
         """The milliseconds of one part of the model's work."""
         return sum(self.parts.get(part, {}).values())
 
+    @property
+    def loading(self) -> float:
+        """The milliseconds of loading batches."""
+        stacks = (stack for stack, line in self.lines.items() if line.kind == LOADING)
+        return sum(self.seen.stacks[stack] for stack in stacks)
+
     def of(self, ms: float) -> Interval:
         """Milliseconds with what they may be off by, as so few samples tell of them."""
         seen = self.seen
         return of_share(ms, seen.mean, seen.looks) * seen.mean if ms else NOTHING
 
 
-def work_of(one: Recorded, rows: Mapping[Key, Key], waiting: frozenset[Key] = frozenset()) -> Work:
+def work_of(
+    one: Recorded,
+    rows: Mapping[Key, Key],
+    waiting: frozenset[Key] = frozenset(),
+    *,
+    loads: bool = False,
+) -> Work:
     """Divide the samples of a process; ``rows`` says which known line each row belongs to.
 
     What a ``waiting`` line calls of the user's own works for itself: that it waits as well, to copy
-    a batch that a function made, is another matter.
+    a batch that a function made, is another matter. With ``loads`` some finding is about loading:
+    then that is no line's.
     """
-    return _Division(one, rows, waiting).done(sampled(one))
+    return _Division(one, rows, waiting, loads=loads).done(sampled(one))
 
 
 def stack_part(stack: Sequence[Place], libraries: Libraries) -> Part | None:
@@ -151,8 +164,11 @@ def _line_of(place: Place, rows: Mapping[Key, Key]) -> Key | None:
 class _Division:
     """Adds up samples, stack by stack."""
 
-    def __init__(self, one: Recorded, rows: Mapping[Key, Key], waiting: frozenset[Key]) -> None:
+    def __init__(
+        self, one: Recorded, rows: Mapping[Key, Key], waiting: frozenset[Key], *, loads: bool
+    ) -> None:
         self._rows = rows
+        self._loads = loads
         self._waiting = waiting
         self._libraries = libraries_of(one.process)
         self._loop = one.steps.place if one.steps is not None else None
@@ -199,6 +215,8 @@ class _Division:
             line = self._line(own[0]) if own else ("?", 0)
             self._parts[part][line] += ms  # type: ignore[assignment]
             self._stacks[stack] = part.value, line
+        elif self._loads and self._in_loader(stack):
+            self._stacks[stack] = LOADING, None
         elif own:
             self._left.append((stack, ms))
 
@@ -224,13 +242,16 @@ class _Division:
         path = tuple(dict.fromkeys(self._line(place) for place in self._path(stack)))
         if part is not None:
             return LoopLine(part.value, path)
-        if self._libraries.torch and _last(stack, self._libraries.within_torch("utils/data")) >= 0:
+        if self._in_loader(stack):
             return LoopLine(LOADING, path, _loading(stack))
         ends_there = bool(stack) and not self._libraries.holds(stack[-1].filename)
         if ends_there and path and path[-1][1] in self._file(path[-1][0]).moves:
             return LoopLine(TRANSFER, path)
         model = stack_part(stack, self._libraries) is not None
         return LoopLine(LINE, path, without_gradients=model)
+
+    def _in_loader(self, stack: Stack) -> bool:
+        return _last(stack, self._libraries.within_torch("utils/data")) >= 0
 
     def _outside(self, stack: Stack) -> Stack:
         """A stack as far as the first model that is called in it."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Effect
 from tclint.lint.engine import Result, check_files
 from tclint.lint.registry import UnknownRuleError, rule_by_code
+from tclint.lint.rule import Rule, SpentIn
 from tclint.lint.selection import is_shown
 from tclint.records import record
 from tclint.run.events import Event, Kind, libraries_of
 from tclint.run.recorded import Recorded
-from tclint.semantics.events import OptimizerInit
 from tclint.verify.join import covers
 
 _EFFECTS: Mapping[Kind, frozenset[Effect]] = {
@@ -47,18 +48,33 @@ class Line:
         return self.result.diagnostic if self.result else None
 
     @property
+    def breaks(self) -> bool:
+        """Whether the graph breaks here, and torch does not ask for it itself."""
+        return any(one.kind is Kind.BREAK and not one.by_torch for one in self.events)
+
+    @property
     def only_works(self) -> bool:
         """Whether all that is known of the line is that the host works there."""
         return self.finding is None and all(event.kind is Kind.HOST for event in self.events)
 
     @property
-    def of_optimizer(self) -> bool:
-        """Whether the finding is about how an optimizer is made: its steps are what it costs."""
-        found = self.finding
-        try:
-            return found is not None and rule_by_code(found.code).on is OptimizerInit
-        except UnknownRuleError:
-            return False
+    def spent_in(self) -> SpentIn:
+        """The part of a step that its remedy makes shorter."""
+        rule = _rule_of(self.finding)
+        return SpentIn.LINE if rule is None else rule.spent_in
+
+    @property
+    def holds_on_gpu_alone(self) -> bool:
+        """Whether the finding says nothing where no GPU works."""
+        rule = _rule_of(self.finding)
+        return rule is not None and rule.on_gpu
+
+
+def _rule_of(found: Diagnostic | None) -> Rule[Any] | None:
+    try:
+        return None if found is None else rule_by_code(found.code)
+    except UnknownRuleError:
+        return None
 
 
 @record(frozen=True)
@@ -93,7 +109,8 @@ def join(
     files = tuple(sorted(files_that_ran(recorded, events)))
     others = sorted(_files_that_break(recorded, events) - {*files})
     results = check_files([*files, *others], with_evidence(config)).results
-    told = (line for line in match(events, [*results, *more]) if _is_told(line, config))
+    on_gpu = any(one.process.device for one in recorded)
+    told = (line for line in match(events, [*results, *more]) if _may_be_told(line, config, on_gpu))
     here = {*map(str, files), *(str(result.diagnostic.path) for result in more)}
     return Joined(tuple(one for one in told if one.events or one.filename in here), files)
 
@@ -103,12 +120,17 @@ def with_evidence(config: Config) -> Config:
     return replace(config, weak=True)
 
 
-def _is_told(line: Line, config: Config) -> bool:
+def _may_be_told(line: Line, config: Config, on_gpu: bool) -> bool:
+    """Whether a finding is told of, or is if the part of a step that it is about takes long."""
+    if line.holds_on_gpu_alone and not (on_gpu or line.events):
+        return False
+    return is_told(line, config) or line.spent_in is not SpentIn.LINE
+
+
+def is_told(line: Line, config: Config) -> bool:
     """Whether something happened that speaks for a finding, or it is sure enough by itself."""
     found = line.finding
-    if found is None or line.events or line.of_optimizer:
-        return True
-    return is_shown(found, config)
+    return found is None or bool(line.events) or is_shown(found, config)
 
 
 def match(events: Sequence[Event], results: Sequence[Result]) -> tuple[Line, ...]:

@@ -17,12 +17,14 @@ from pathlib import Path
 
 from tclint.diagnostics import Effect
 from tclint.files import read_bytes
+from tclint.lint.rule import SpentIn
 from tclint.records import record
 from tclint.run.events import Kind, frames, libraries_of
 from tclint.run.gpu import Activity
 from tclint.run.host import Key, Part, Work, work_of
 from tclint.run.intervals import NOTHING, Interval, of_median, of_share
 from tclint.run.lines import Line
+from tclint.run.outlook import KernelClasses
 from tclint.run.recorded import Recorded, Steps
 from tclint.run.sampled import loop_of
 from tclint.run.switches import Switches
@@ -53,6 +55,7 @@ class Price:
         return large and not self.worth(step)
 
 
+_FLOAT32 = "matmul float32"
 _LEAST = 0.005
 """The share of a step below which nobody could measure a difference."""
 FREE = Price(NOTHING)
@@ -74,6 +77,7 @@ def prices(
     activity: Activity | None,
     graphs: Switches | None,
     step: Interval,
+    kernels: KernelClasses | None = None,
 ) -> tuple[Mapping[Key, Price], Work]:
     """The price of each of the lines in one process, and of what else the host works at.
 
@@ -83,9 +87,10 @@ def prices(
     waiting = frozenset(
         (line.filename, line.row)
         for line in lines
-        if not (line.of_optimizer or _works_on_the_host(line))
+        if not (line.spent_in is not SpentIn.LINE or _works_on_the_host(line))
     )
-    work = work_of(one, keys, waiting)
+    loaders = [(line.filename, line.row) for line in lines if line.spent_in is SpentIn.LOADING]
+    work = work_of(one, keys, waiting, loads=bool(loaders))
     waits = _waits(one, activity, keys)
     gpu = _on_gpu(one, activity, keys)
     most = max(step.value, work.seen.mean)
@@ -94,27 +99,37 @@ def prices(
     def on_host(ms: float) -> Interval:
         return work.of(ms) * factor
 
-    optimizers = [line for line in lines if line.of_optimizer]
-    breaking = [line for line in lines if _breaks(line)]
+    parts = Counter(line.spent_in for line in lines)
+    breaking = [line for line in lines if line.breaks]
     around = NOTHING if graphs is None else graphs.of_breaks(one, step.value) * factor
     found = {}
     for line in lines:
         key = line.filename, line.row
         spent = work.known.get(key, 0.0) if _works_on_the_host(line) else 0.0
-        if line.of_optimizer:
-            spent += work.part(Part.OPTIMIZER) / len(optimizers)
+        if line.spent_in is SpentIn.OPTIMIZER:
+            spent = work.part(Part.OPTIMIZER) / parts[line.spent_in]
+        elif line.spent_in is SpentIn.LOADING:
+            spent = work.loading / parts[line.spent_in]
+        elif line.spent_in is SpentIn.FLOAT32_MATMUL:
+            spent = 0.0
         host = on_host(spent)
         if line in breaking:
             host += around * (1 / len(breaking))
-        found[key] = _price(host, waits.get(key, NOTHING), gpu.get(key, NOTHING), most)
+        computed = gpu.get(key, NOTHING)
+        if line.spent_in is SpentIn.FLOAT32_MATMUL:
+            computed = _float32(kernels)
+        found[key] = _price(host, waits.get(key, NOTHING), computed, most)
     for key, beside in work.beside.items():
         host, known = on_host(beside.ms), found.get(key, FREE)
         found[key] = _price(known.host + host, known.waits, known.gpu, most)
     return found, work
 
 
-def _breaks(line: Line) -> bool:
-    return any(event.kind is Kind.BREAK and not event.by_torch for event in line.events)
+def _float32(kernels: KernelClasses | None) -> Interval:
+    """What a lower precision would save of a step's matmuls at most."""
+    classes = () if kernels is None else kernels.classes
+    saves = sum(one.saves for one in classes if one.name.startswith(_FLOAT32))
+    return Interval(saves, saves, saves)
 
 
 def _price(host: Interval, waits: Interval, gpu: Interval, most: float) -> Price:

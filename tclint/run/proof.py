@@ -14,10 +14,11 @@ from tclint.errors import UserError
 from tclint.fix.apply import fix_files
 from tclint.fix.results import FixRun, Remedies, key_of
 from tclint.records import record
-from tclint.run.arms import Arm, in_turns, same_losses
+from tclint.run.arms import Arm, in_turns, nudged, same_losses
 from tclint.run.intervals import Interval
 from tclint.run.launch import Settings
 from tclint.run.lines import with_evidence
+from tclint.run.scale import BEHAVIOUR, ROUNDING, SAME, SCALE, change_of
 from tclint.run.session import Answer
 from tclint.torch_facts.dynamo_settings import SETTINGS
 
@@ -26,14 +27,30 @@ from tclint.torch_facts.dynamo_settings import SETTINGS
 class Proof:
     """What the fixes changed in the user's own run.
 
-    ``same`` is None where losses cannot be compared; ``losses`` says what was found, in words.
+    ``change`` is the class of what happens to the losses, empty where they cannot be compared;
+    ``losses`` says what was found, in words.
     """
 
     fixed: FixRun
     before: Arm
     after: Arm
-    same: bool | None
+    change: str
     losses: str
+
+    @property
+    def same(self) -> bool | None:
+        """Whether all losses have the same bits; None where they cannot be compared."""
+        return self.change == SAME if self.change else None
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the losses are the same but for rounding."""
+        return self.change in {SAME, ROUNDING}
+
+    @property
+    def decided(self) -> bool:
+        """Whether the runs tell if a step is faster or slower."""
+        return not self.speedup.low <= 1 <= self.speedup.high
 
     @property
     def speedup(self) -> Interval:
@@ -60,12 +77,13 @@ def fixes_for(answer: Answer, config: Config, wanted: Wanted) -> FixRun:
     """What fixing makes of the files that ran, for the lines that may be worth something.
 
     Those whose price is lost in what steps differ by are among them: two sides by turns tell more
-    than one run.
+    than one run. So are all graph breaks: what a graph without them would be, no price tells.
 
     Raises:
         UserError: none of these lines has a fix.
     """
     lines = [one.line for one in (*answer.dear, *answer.drowned)]
+    lines += [one.line for one in answer.cheap if one.line.breaks and one.line not in lines]
     findings = [line.finding for line in lines if line.finding]
     fixed = fixed_for(answer, findings, config, wanted)
     if not fixed.changed:
@@ -104,4 +122,17 @@ def prove(command: Sequence[str], fixed: FixRun, settings: Settings, desk: Path)
     for why in turns.failed.values():
         raise UserError(f"no proof: {why}")
     before, after = turns.arms["before"], turns.arms["after"]
-    return Proof(fixed, before, after, *same_losses(before, after))
+    same, words = same_losses(before, after)
+    if same is None or same:
+        return Proof(fixed, before, after, SAME if same else "", words)
+    change = _change(before, after, nudged(command, settings, desk))
+    return Proof(fixed, before, after, change, f"{change}: {words}")
+
+
+def _change(before: Arm, after: Arm, nudged: Sequence[str]) -> str:
+    """The worst class of what any round of the fixed code computes."""
+    old = before.values[0]
+    changes = [
+        change_of(old, new, nudged) if len(new) == len(old) else BEHAVIOUR for new in after.values
+    ]
+    return max(changes, key=SCALE.index)

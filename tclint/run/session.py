@@ -20,7 +20,7 @@ from tclint.run.host import Key, Work
 from tclint.run.intervals import NOTHING, Interval
 from tclint.run.kernels import kernel_classes
 from tclint.run.launch import Ended
-from tclint.run.lines import Joined, Line, join
+from tclint.run.lines import Joined, Line, is_told, join
 from tclint.run.missing import notes_of
 from tclint.run.outlook import Ceiling, KernelClasses, Tried
 from tclint.run.price import FREE, Price, prices, step_times
@@ -33,6 +33,10 @@ from tclint.run.timeline import Timeline, timeline
 
 LEAST_BESIDE = 0.01
 """The share of a step from which on a line is told of that only works on the host."""
+
+
+SUPPORTS = 0.1
+"""The share of a step from which on what was measured speaks for a weak finding."""
 
 
 @record(frozen=True)
@@ -162,7 +166,10 @@ def answer(
     if ranks:
         first = ranks[0]
         lines, graphs = joined.lines, first.switches
-        table, work = prices(first.recorded, lines, first.activity, graphs, first.step)
+        table, work = prices(
+            first.recorded, lines, first.activity, graphs, first.step, first.kernels
+        )
+        joined = _supported(joined, table, config, first.step)
         account = account_of(first.recorded, work, first.activity, first.kernels)
     return _ranked(
         Answer(
@@ -179,6 +186,18 @@ def answer(
             account=account,
         )
     )
+
+
+def _supported(
+    joined: Joined, table: Mapping[Key, Price], config: Config, step: Interval
+) -> Joined:
+    """Without the weak findings about parts of a step that take little of it."""
+    kept = (
+        line
+        for line in joined.lines
+        if is_told(line, config) or table[line.filename, line.row].total.low > SUPPORTS * step.value
+    )
+    return replace(joined, lines=tuple(kept))
 
 
 def _ranked(answer: Answer) -> Answer:

@@ -21,6 +21,7 @@ from tclint.run.launch import Settings
 from tclint.run.outlook import Tried
 from tclint.run.price import quiet_steps
 from tclint.run.recorded import Loss, Recorded, Steps
+from tclint.run.scale import BEHAVIOUR, PRECISION, change_of
 from tclint.run.session import Answer
 
 WORDS: Mapping[str, str] = {
@@ -36,10 +37,6 @@ _QUIET = (0, 0, 0)
 _NS = 1e9
 _MS = 1e6
 _MILLI = 1e3
-SAME, ROUNDING, PRECISION, BEHAVIOUR = "same bits", "rounding", "precision", "behaviour"
-_ROUNDED, _PRECISE = 1e-4, 1e-2
-"""By how much, at most, the losses of the first steps differ for each of two classes."""
-_FIRST = 5
 
 
 @record(frozen=True)
@@ -186,17 +183,6 @@ def _change(kind: str, trial: _Trial, eager: Sequence[Round], compiled: Round) -
 def _losses(one: Round) -> list[str]:
     losses: Sequence[Loss] = () if one.recorded is None else one.recorded.losses
     return [loss.value for loss in losses]
-
-
-def change_of(before: Sequence[str], after: Sequence[str]) -> str:
-    """The class of a change by the losses of the same steps, as ``float.hex()``."""
-    pairs = list(zip(before, after, strict=False))
-    if all(one == other for one, other in pairs):
-        return SAME
-    numbers = [(float.fromhex(one), float.fromhex(other)) for one, other in pairs[:_FIRST]]
-    apart = max(abs(a - b) / max(abs(a), abs(b), 1e-30) for a, b in numbers)
-    # Where the first steps are alike, what comes later is how a difference grows.
-    return ROUNDING if apart < _ROUNDED else PRECISION if apart < _PRECISE else BEHAVIOUR
 
 
 def _shortened(answer: Answer, settings: Settings) -> Settings:

@@ -18,7 +18,7 @@ from tclint.report.rounded import rounded
 from tclint.report.style import STYLE
 from tclint.run.ablate import Ablation
 from tclint.run.events import Event, Kind
-from tclint.run.host import LINE, Part
+from tclint.run.host import LINE, LOADING, Part
 from tclint.run.lines import Line
 from tclint.run.price import quiet_steps
 from tclint.run.proof import Proof
@@ -39,12 +39,13 @@ _KINDS = {
     Part.FORWARD.value: "two",
     Part.BACKWARD.value: "three",
     Part.OPTIMIZER.value: "four",
-    LINE: "bad",
+    LINE: "warn",
+    LOADING: "warn",
     ELSEWHERE: "one",
     "kernels": "good",
 }
 """The colour of each kind of work in the timeline."""
-_NAMES = {LINE: "a line below", "kernels": "GPU busy"}
+_NAMES = {LINE: "a line of the table", "kernels": "GPU busy"}
 
 
 def render(
@@ -99,6 +100,7 @@ def _content(
         "verdict": verdict(answer, root),
         "account": [*listed(answer, root)] if answer.priced else [],
         "proof": proof,
+        "speed": "" if proof is None else words.speed(proof),
         "fixes": [
             (words.fixed_place(fix, root), fix.diagnostic.code, fix.message)
             for fix in (proof.fixed.fixes if proof else ())

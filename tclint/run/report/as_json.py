@@ -123,6 +123,7 @@ def _proof(proof: Proof) -> dict[str, Any]:
         "speedup": _interval(proof.speedup),
         "breaks": [proof.before.breaks, proof.after.breaks],
         "losses_equal": proof.same,
+        "change": proof.change or None,
         "losses": proof.losses,
     }
 

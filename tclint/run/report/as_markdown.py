@@ -96,7 +96,8 @@ def _proved(proof: Proof, root: Path) -> Iterator[str]:
     yield f"| step, ms | {rounded(before.step.value, 4)} | {rounded(after.step.value, 4)} |"
     yield f"| graph breaks | {before.breaks} | {after.breaks} |"
     yield ""
-    yield f"{speedup.value:.3g}x ({speedup.low:.3g} to {speedup.high:.3g}); {proof.losses}. Fixes:"
+    told = f"{words.speed(proof)} ({speedup.low:.3g} to {speedup.high:.3g}); {proof.losses}"
+    yield f"{told[:1].upper()}{told[1:]}. Fixes:"
     yield ""
     for fix in proof.fixed.fixes:
         what = _escaped(fix.message)

@@ -23,6 +23,6 @@ def _lines(proof: Proof, root: Path) -> Iterator[str]:
     before, after, speedup = proof.before.step, proof.after.step, proof.speedup
     yield (
         f"step {rounded(before.value, 4)} -> {rounded(after.value, 4)} ms "
-        f"({speedup.value:.3g}x, {speedup.low:.3g} to {speedup.high:.3g}) · "
+        f"({words.speed(proof)}, {speedup.low:.3g} to {speedup.high:.3g}) · "
         f"graph breaks {proof.before.breaks} -> {proof.after.breaks} · {proof.losses}"
     )

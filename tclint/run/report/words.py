@@ -16,6 +16,7 @@ from tclint.run.events import Event, Kind
 from tclint.run.intervals import Interval
 from tclint.run.lines import Line
 from tclint.run.price import quiet_steps
+from tclint.run.proof import Proof
 from tclint.run.recorded import Compiled
 from tclint.run.session import Answer, Rank, Ranked
 
@@ -35,6 +36,7 @@ _FIXES = {
 }
 
 DROWNED = "less than the steps vary by anyway"
+_WIDE = 1.2
 _FAR = 1.05
 _LEAST_ALONE = 0.01
 """The share of a step below which it is not told that only collectives ran."""
@@ -258,6 +260,14 @@ def apart(answer: Answer, root: Path) -> Iterator[str]:
         if event.ranks and set(event.ranks) != ranks:
             named = ", ".join(map(str, event.ranks))
             yield f"rank {named}: {place(event, root)} {event_words(event)}"
+
+
+def speed(proof: Proof) -> str:
+    """How many times as fast a step is, where the runs tell."""
+    if proof.decided:
+        return f"{proof.speedup.value:.3g}x"
+    wide = proof.speedup.high > _WIDE * proof.speedup.low
+    return "no verdict: runs differ too much" if wide else "no difference that can be told"
 
 
 def count(number: int, noun: str) -> str:

@@ -52,6 +52,8 @@ def attach(torch: Any, recording: Recording, told: Mapping[str, str] = os.enviro
     if calls is not None:
         loop.calls = calls
         recording.undo.append(calls.stop)
+    if told.get("TCLINT_RECORD_NUDGE"):
+        lines.guarded("nudge", _on_optimizers)(torch, hear("nudge", _Nudge(torch)))
     if told.get("TCLINT_RECORD_MARKER"):
         setattr(builtins, STEP, hear("a step", loop.marked))
     if told.get("TCLINT_RECORD_COMPILE"):
@@ -65,6 +67,25 @@ def attach(torch: Any, recording: Recording, told: Mapping[str, str] = os.enviro
         lines.guarded("memory", lambda: _memory(torch, recording)),
     ]
     recording.at_fork += [watch.forget, windows.forget, loop.forget, losses.forget]
+
+
+class _Nudge:
+    """Changes one bit of each weight after the first step of its optimizer."""
+
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+        self._nudged: set[int] = set()
+
+    def __call__(self, optimizer: Any) -> None:
+        if id(optimizer) in self._nudged:
+            return
+        self._nudged.add(id(optimizer))
+        weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+        with self._torch.no_grad():
+            for weight in weights:
+                if weight.is_floating_point():
+                    up = self._torch.full_like(weight, float("inf"))
+                    weight.copy_(self._torch.nextafter(weight, up))
 
 
 def _has_optimizer() -> bool:
