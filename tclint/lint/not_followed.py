@@ -1,4 +1,4 @@
-"""What bounds cut off in an analysis, as findings: silence would say that nothing is there."""
+"""What an analysis did not follow, as findings: silence would say that nothing is there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from tclint.diagnostics import Confidence, Diagnostic, Effect, Position, Span
 from tclint.lint.codes import NOT_FOLLOWED
 from tclint.lint.file_rules import NotFollowed
-from tclint.semantics.bounds import Bound, Cut, Cuts
+from tclint.semantics.bounds import Bound, Cut, Cuts, Unclear
 
 
 def not_followed(cuts: Cuts, checked: Collection[Path]) -> Iterator[tuple[Diagnostic, Cut]]:
@@ -16,7 +16,7 @@ def not_followed(cuts: Cuts, checked: Collection[Path]) -> Iterator[tuple[Diagno
 
     What is cut off in an installed package is told at the call of a checked file that leads there.
     """
-    known: set[tuple[Bound, Path, int]] = set()
+    known: set[tuple[Bound | Unclear, Path, int]] = set()
     for (bound, _), cut in cuts.found.items():
         place = _place(cut, checked) if bound.hides else None
         if place is None or (bound, place[0], place[1].start.row) in known:
@@ -44,7 +44,7 @@ def _end(line: str, start: Position) -> Position:
     return Position(start.row, max(start.column, len(line.rstrip()) + 1))
 
 
-def _diagnostic(bound: Bound, path: Path, span: Span) -> Diagnostic:
+def _diagnostic(bound: Bound | Unclear, path: Path, span: Span) -> Diagnostic:
     message = f"Not followed: {bound}, so findings may be missing"
     return Diagnostic(
         NOT_FOLLOWED, NotFollowed.name, message, Effect.NONE, Confidence.HIGH, path, span,

@@ -92,6 +92,29 @@ class Bound:
         return self.in_regions or (self.in_values and isinstance(place.statement, ast.Expr))
 
 
+class Unclear:
+    """A name of which nobody can tell what it means, so that what is behind it is not followed.
+
+    ``what`` says why. It is told once in a file, where a compiled region first uses the name.
+    """
+
+    hides: Final = True
+
+    def __init__(self, what: str, instead: str) -> None:
+        self.what: Final = what
+        self.instead: Final = instead
+
+    def __str__(self) -> str:
+        return self.what
+
+    def cut(self) -> None:
+        """Note that the name is used where the analysis is."""
+        cuts = _RUNNING.get()
+        here = cuts.here() if cuts is not None else None
+        if cuts is not None and here is not None and cuts.place and cuts.place.region is not None:
+            cuts.note(self, here._replace(scope=here.module.tree))
+
+
 BOUNDS: Final[list[Bound]] = []
 """All of them, in the order in which their modules are imported."""
 
@@ -106,7 +129,7 @@ class Cuts:
     def __init__(self) -> None:
         self.place: Place | None = None
         self.too_deep: Cut | None = None
-        self.found: Final[dict[tuple[Bound, ast.AST], Cut]] = {}
+        self.found: Final[dict[tuple[Bound | Unclear, ast.AST], Cut]] = {}
         _RUNNING.set(self)
 
     def here(self) -> Cut | None:
@@ -114,8 +137,8 @@ class Cuts:
         at = self.place
         return None if at is None else Cut(at.body.module, at.body.scope, at.statement, at.chain)
 
-    def note(self, bound: Bound, cut: Cut | None) -> None:
-        """Note what a bound cuts off at a place."""
+    def note(self, bound: Bound | Unclear, cut: Cut | None) -> None:
+        """Note what is cut off at a place."""
         if cut is not None:
             self.found.setdefault((bound, cut.scope), cut)
 

@@ -25,6 +25,26 @@ def collect_module(
 ) -> ModuleInfo:
     """Make the module's symbol table; function bodies are searched for imports only."""
     module = ModuleInfo(name, file, tree, installed=installed)
+    _collect(module)
+    return module
+
+
+def take_over(module: ModuleInfo, given: dict[str, dict[str, str]]) -> None:
+    """Make the symbol table anew, with what stars give as if it were imported by name."""
+    module.given.update(given)
+    for cls in module.classes.values():
+        cls.methods.clear()  # a circle that nobody would cut
+    for table in (module.imports, module.functions, module.classes, module.assigned):
+        table.clear()
+    for names in (module.imported, module.typed, module.rebound, module.mixed):
+        names.clear()
+    module.stars.clear()
+    module.bindings.clear()
+    _collect(module)
+
+
+def _collect(module: ModuleInfo) -> None:
+    tree = module.tree
     for node in _statements(tree.body):
         match node:
             case ast.Import() | ast.ImportFrom():
@@ -40,7 +60,7 @@ def collect_module(
     module.imported.update(_local_names(module, tree.body))
     module.typed.update(_for_types(module, tree.body))
     module.rebound.update(_rebound(module, tree.body))
-    return module
+    module.mixed.update(_mixed(module))
 
 
 def meaning_several(module: ModuleInfo) -> frozenset[str]:
@@ -65,6 +85,46 @@ def _meanings(module: ModuleInfo, node: ast.stmt) -> Iterator[tuple[str, object]
                     yield part.id, node
         case ast.AnnAssign(target=ast.Name(id=name)):
             yield name, node
+
+
+def last_bound(module: ModuleInfo, name: str) -> int:
+    """The line of the last statement of a file that binds a name; 0 where none does."""
+    bound = [n.lineno for n in _statements(module.tree.body) if _binds(module, n, name)]
+    return max(bound, default=0)
+
+
+def modules_above(module: ModuleInfo, line: int) -> Iterator[str]:
+    """What the top level imports down to a line, each as a module that it may be."""
+    for node in module.tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and node.lineno <= line:
+            if isinstance(node, ast.ImportFrom):
+                yield _source(module, node)
+                yield from (f"{_source(module, node)}.{alias.name}" for alias in node.names)
+            else:
+                yield from (alias.name for alias in node.names)
+
+
+def listed(module: ModuleInfo) -> frozenset[str] | None:
+    """The names in ``__all__``; None without one, or with one that is not spelt out."""
+    found: set[str] = set()
+    if "__all__" not in module.file.text:
+        return None
+    for node in nodes(module.tree):
+        if isinstance(node, NAME) and node.id == "__all__" and isinstance(node.ctx, ast.Load):
+            return None
+    for statement in _statements(module.tree.body):
+        match statement:
+            case (
+                ast.Assign(targets=[ast.Name(id="__all__")], value=value)
+                | ast.AugAssign(target=ast.Name(id="__all__"), value=value)
+                | ast.AnnAssign(target=ast.Name(id="__all__"), value=ast.expr() as value)
+            ):
+                parts = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
+                for part in parts:
+                    if not (isinstance(part, ast.Constant) and isinstance(part.value, str)):
+                        return None
+                    found.add(part.value)
+    return frozenset(found)
 
 
 def bindings(module: ModuleInfo, scope: ast.AST) -> dict[str, str | None]:
@@ -154,6 +214,35 @@ def _rebound(module: ModuleInfo, body: Iterable[ast.stmt]) -> set[str]:
     return found & {*module.imports}
 
 
+def _mixed(module: ModuleInfo) -> Iterator[str]:
+    """The functions and classes that an import may take the place of: it stands below, or beside.
+
+    As in ``try: from fast import f`` with a ``def f`` in its ``except``.
+    """
+    made = module.functions.keys() | module.classes.keys()
+    for name in made & module.imports.keys():
+        last = [node for node in _statements(module.tree.body) if _binds(module, node, name)]
+        last.sort(key=lambda node: node.lineno)
+        sure = [node for node in last if node in module.tree.body][-1:]
+        below = last[last.index(sure[0]) :] if sure else last
+        if any(isinstance(node, (ast.Import, ast.ImportFrom)) for node in below):
+            yield name
+
+
+def _binds(module: ModuleInfo, node: ast.stmt, name: str) -> bool:
+    return any(name == one for one, _ in _meanings(module, node))
+
+
+def imports_first(module: ModuleInfo, name: str) -> bool:
+    """True where a name is imported unless that fails: by the body of a ``try``, or whatever."""
+    for node in _statements(module.tree.body):
+        block = node.body if isinstance(node, TRIES) else module.tree.body
+        imports = (one for one in block if isinstance(one, (ast.Import, ast.ImportFrom)))
+        if any(_binds(module, one, name) for one in imports):
+            return True
+    return False
+
+
 def _for_types(module: ModuleInfo, body: Iterable[ast.stmt]) -> set[str]:
     """The names that imports bind below ``if TYPE_CHECKING`` and nowhere else."""
     blocks = [node for node in body if isinstance(node, ast.If) and _asks_for_types(node.test)]
@@ -190,13 +279,15 @@ def local_imports(
     for alias in node.names:
         if alias.name != "*":
             yield alias.asname or alias.name, f"{base}.{alias.name}" if base else alias.name
+        elif base in module.given:
+            yield from module.given[base].items()
         elif base.partition(".")[0] in ("numpy", "torch") or base in OF_PYTHON:
             yield from ((name, f"{base}.{name}") for name in _starred(module, node, base))
 
 
 def _starred(module: ModuleInfo, star: ast.ImportFrom, base: str) -> Iterator[str]:
     """The variables of a file that a star of a known library gives, and no other import."""
-    later = _later_stars(module, star)
+    later = [other for other in _later_stars(module, star) if other not in module.given]
     for name in {one.id: None for one in nodes(module.tree) if isinstance(one, NAME)}:
         if not _is_known(base, name) or any(_may_give(other, name, base) for other in later):
             continue

@@ -5,16 +5,26 @@ from __future__ import annotations
 import ast
 import builtins
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from tclint.semantics.bounds import Bound
-from tclint.semantics.collect import collect_module, dotted_name, meaning_several
+from tclint.semantics.bounds import Bound, Unclear
+from tclint.semantics.collect import (
+    bindings,
+    collect_module,
+    dotted_name,
+    last_bound,
+    listed,
+    meaning_several,
+    modules_above,
+    take_over,
+)
 from tclint.semantics.inheritance import linearised
 from tclint.semantics.installed import Installed
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import NAME, nodes
 from tclint.torch_facts.modules import MODULE_CLASSES, MODULE_PACKAGES, NO_MODULES
 
 # A package that takes over so many modules whole names each of them after what it holds: only
@@ -24,6 +34,8 @@ STARS: Final = Bound(32, "star imports may bring in a name")
 BASES: Final = Bound(256, "classes that a class inherits from")
 
 Seen = set[tuple[ModuleInfo, str]]
+Meant = ModuleInfo | FunctionInfo | ClassInfo | tuple[ModuleInfo, str] | str | Unclear | None
+"""What a name leads to; see `Project.lookup`."""
 
 
 class Project:
@@ -68,6 +80,8 @@ class Project:
         self._several: dict[ModuleInfo, frozenset[str]] = {}
         self._asked: dict[ClassInfo, frozenset[str]] = {}
         self._overriding: dict[tuple[ClassInfo, str], tuple[ClassInfo, ...]] = {}
+        self._listed: dict[ModuleInfo, frozenset[str] | None] = {}
+        self._reasons: dict[str, Unclear] = {}
 
     def another(self) -> Project:
         """A project of the same files that has loaded nothing yet."""
@@ -94,8 +108,51 @@ class Project:
     def module_at(self, path: Path) -> ModuleInfo | None:
         """The symbol table of a file of the run; None when it does not parse."""
         if path not in self._modules:
-            self._modules[path] = self._load(self._names[path], path)
+            module = self._modules[path] = self._load(self._names[path], path)
+            if module is not None and module.stars:
+                self._take_over(module)
         return self._modules[path]
+
+    def _take_over(self, module: ModuleInfo) -> None:
+        """Tell a file what it uses of the names that stars of the project's modules give."""
+        stars = [one for one in module.stars if one.partition(".")[0] not in ("torch", "numpy")]
+        if not stars or len(stars) > STARS.most:
+            return
+        used = {node.id: None for node in nodes(module.tree) if isinstance(node, NAME)}
+        names = [name for name in used if not module.makes(name) and not name.startswith("__")]
+        if not names:
+            return
+        given = {star: self._given_by(star, module, names) for star in dict.fromkeys(stars)}
+        known = {star: names for star, names in given.items() if names is not None}
+        if known:
+            take_over(module, known)
+
+    def _given_by(
+        self, star: str, module: ModuleInfo, names: Iterable[str]
+    ) -> dict[str, str] | None:
+        """Which of some names a star gives, and what they stand for; None for one that is away."""
+        path = self.find(self._folder(module), star)
+        source = self.module_at(path) if path is not None else None
+        if source is None:
+            return None
+        found = {name: self._handed_on(source, f"{star}.{name}", name) for name in names}
+        return {name: dotted for name, dotted in found.items() if dotted is not None}
+
+    def _handed_on(self, source: ModuleInfo, dotted: str, name: str) -> str | None:
+        """What a name of a module's stands for where a star brings it; None where none does."""
+        if not self.exports(source, name):
+            return None
+        found = self.member(source, name)
+        if isinstance(found, str):
+            return found
+        return dotted if found is not None or name in bindings(source, source.tree) else None
+
+    def exports(self, module: ModuleInfo, name: str) -> bool:
+        """Whether a module's star may bring a name along."""
+        if module not in self._listed:
+            self._listed[module] = listed(module)
+        names = self._listed[module]
+        return not name.startswith("_") if names is None else name in names
 
     def module(
         self, name: str, importer: ModuleInfo | None = None, holding: str = ""
@@ -162,35 +219,91 @@ class Project:
 
     def lookup(
         self, dotted: str, importer: ModuleInfo | None = None, seen: Seen | None = None
-    ) -> ModuleInfo | FunctionInfo | ClassInfo | tuple[ModuleInfo, str] | None:
+    ) -> Meant:
         """What a dotted name means in the project.
 
-        A pair of a module and a name stands for a top-level variable; None for anything outside.
+        A pair of a module and a name stands for a top-level variable, a text for what a module of
+        the project hands on from a library. It is unclear where nobody can tell, and None for
+        anything else outside.
         """
+        head, _, last = dotted.rpartition(".")
         module = self.module(dotted, importer)
         if module is not None:
-            return module
-        head, _, last = dotted.rpartition(".")
+            return self._attribute(module, head, last, importer, seen) if head else module
         if not head or dotted.startswith("torch."):
             return None  # tables say what torch's own classes are
-        module = self.module(head, importer)
-        if module is None:
-            owner = self.lookup(head, importer, seen)
-            if not isinstance(owner, ClassInfo):
-                return None
-            return self.inner_class(owner, last) or self.method(owner, last)
-        return self.member(module, last, seen)
+        holder = self.module(head, importer)
+        if holder is not None:  # an import finds the module, whatever else has its name
+            found = self.member(holder, last, seen)
+            if found is not None:
+                return found
+        return self._of(self.lookup(head, importer, seen), last, holder, seen)
 
-    def member(
-        self, module: ModuleInfo, name: str, seen: Seen | None = None
-    ) -> ModuleInfo | FunctionInfo | ClassInfo | tuple[ModuleInfo, str] | None:
+    def _of(self, owner: Meant, name: str, asked: ModuleInfo | None, seen: Seen | None) -> Meant:
+        """What ``owner.name`` means, unless that is a module that was asked already."""
+        match owner:
+            case ClassInfo():
+                return self.inner_class(owner, name) or self.method(owner, name)
+            case ModuleInfo() if owner is not asked:
+                return self.member(owner, name, seen)
+            case str():
+                return f"{owner}.{name}"
+        return None
+
+    def _attribute(
+        self,
+        module: ModuleInfo,
+        package: str,
+        name: str,
+        importer: ModuleInfo | None,
+        seen: Seen | None,
+    ) -> Meant:
+        """What a package has under the name of one of its modules.
+
+        Python puts the module there when it is first imported, and whatever the package binds to
+        the name afterwards in its place.
+        """
+        holder = self.module(package, importer)
+        if holder is None or not holder.is_package:
+            return module
+        found = self.member(holder, name, seen)
+        if found is None or found is module:
+            return module
+        line = last_bound(holder, name)
+        if _is_made_in(found, module) or self._loads(holder, module, line, {holder}):
+            return found
+        return self._unclear(
+            f"`{name}` is the module `{module.name}` or what `{holder.name}` binds to that name,"
+            " whichever Python comes to last",
+            "Give one of the two another name, or import the module before the name is bound",
+        )
+
+    def _loads(
+        self, module: ModuleInfo, wanted: ModuleInfo, line: int, seen: set[ModuleInfo]
+    ) -> bool:
+        """Whether a module has imported another of the project when it is through with a line."""
+        for name in modules_above(module, line):
+            loaded = self.module(name, module)
+            if loaded is wanted:
+                return True
+            if loaded is not None and loaded not in seen and not loaded.installed:
+                seen.add(loaded)
+                if self._loads(loaded, wanted, sys.maxsize, seen):
+                    return True
+        return False
+
+    def _unclear(self, what: str, instead: str) -> Unclear:
+        """The same thing for the same reason, so that it is told once."""
+        return self._reasons.setdefault(what, Unclear(what, instead))
+
+    def member(self, module: ModuleInfo, name: str, seen: Seen | None = None) -> Meant:
         """What a module's top level binds ``name`` to; those in ``seen`` were asked already."""
+        if name in module.assigned or name in module.mixed:
+            return module, name
         if name in module.functions:
             return module.functions[name]
         if name in module.classes:
             return module.classes[name]
-        if name in module.assigned:
-            return module, name
         seen = set() if seen is None else seen
         if (module, name) in seen:
             return None
@@ -198,7 +311,11 @@ class Project:
         target = module.imports.get(name)
         if target is None:
             return self.starred(module, name, seen)
-        return self.lookup(target, module, seen)
+        found = self.lookup(target, module, seen)
+        return target if found is None and self._is_outside(target, module) else found
+
+    def _is_outside(self, dotted: str, importer: ModuleInfo) -> bool:
+        return self.module(dotted.partition(".")[0], importer) is None
 
     def is_contested(self, dotted: str, importer: ModuleInfo, seen: Seen | None = None) -> bool:
         """True where a module on the way to what a name means gives it another meaning, too."""
@@ -218,19 +335,17 @@ class Project:
         names = onward if last in module.imports else [f"{star}.{last}" for star in onward]
         return any(self.is_contested(name, module, seen) for name in names)
 
-    def starred(
-        self, module: ModuleInfo, name: str, seen: Seen | None = None
-    ) -> ModuleInfo | FunctionInfo | ClassInfo | tuple[ModuleInfo, str] | None:
+    def starred(self, module: ModuleInfo, name: str, seen: Seen | None = None) -> Meant:
         """What a name means that may come from ``from ... import *``; the last one wins."""
-        if name.startswith("_"):
-            return None
         seen = set() if seen is None else seen
         stars = module.stars
         if len(stars) > STARS.most:
             stars = sorted((star for star in stars if _named_after(star, name)), key=len)
         for star in reversed(stars):
             source = self.module(star, module, holding=name)
-            found = self.member(source, name, seen) if source is not None else None
+            if source is None or not self.exports(source, name):
+                continue
+            found = self.member(source, name, seen)
             if found is not None:
                 return found
         if len(module.stars) > STARS.most and not hasattr(builtins, name):
@@ -247,14 +362,14 @@ class Project:
             elif name is not None:
                 yield self._class_near(cls, name) or name
 
-    def _class_near(self, cls: ClassInfo, name: str) -> ClassInfo | None:
+    def _class_near(self, cls: ClassInfo, name: str) -> ClassInfo | str | None:
         """The class that a base's name stands for; one in a class may mean its neighbour."""
         holder = cls.qualname.rpartition(".")[0]
         known = cls.module.classes
         own = known.get(f"{holder}.{name}") if holder else None
         found = own or known.get(name) or self.lookup(name, cls.module)
         found = found or self.starred(cls.module, name)
-        return found if isinstance(found, ClassInfo) and found is not cls else None
+        return found if isinstance(found, (ClassInfo, str)) and found is not cls else None
 
     def inner_class(self, cls: ClassInfo, name: str) -> ClassInfo | None:
         """The class that the body of a class, or of one of its bases, defines."""
@@ -347,6 +462,18 @@ class Project:
             return False
         unknown = [name for name in foreign if name.partition(".")[0] not in PLAIN_BASES]
         return bool(unknown) and self.method(cls, "forward") is not None
+
+
+def _is_made_in(found: Meant, module: ModuleInfo) -> bool:
+    """True for what a module, or one inside of it, makes: it was imported before."""
+    match found:
+        case FunctionInfo() | ClassInfo():
+            made_in = found.module
+        case (ModuleInfo() as owner, str()):
+            made_in = owner
+        case _:
+            return False
+    return f"{made_in.name}.".startswith(f"{module.name}.")
 
 
 def _asked_of_first(method: FunctionNode) -> Iterator[str]:

@@ -79,15 +79,17 @@ class ModuleInfo:
     Among its ``classes`` are those in the bodies of others, by their qualified names.
     ``imports`` maps local names to the dotted names that they stand for; ``assigned`` maps
     top-level variables to the expressions last assigned to them; ``stars`` are the modules whose
-    names it takes over. ``installed`` marks a file of a package that the project only uses.
-    ``imported`` are the local names that the top level imports whatever happens, ``typed`` those
-    that only type checkers see, and ``rebound`` those that it gives another meaning afterwards.
+    names it takes over; ``given`` are, by module, those of them that the file uses and that modules
+    of the project give, with what they stand for. ``installed`` marks a file of a package that the
+    project only uses. ``imported`` are the local names that the top level imports whatever happens,
+    ``typed`` those that only type checkers see, and ``rebound`` those that it gives another meaning
+    afterwards. ``mixed`` are the functions and classes that an import may take the place of.
     ``bindings`` remembers the answers of `collect.bindings`, by scope.
     """
 
     __slots__ = (
-        "_declared", "assigned", "bindings", "classes", "file", "functions", "imported", "imports",
-        "installed", "is_package", "name", "rebound", "stars", "tree", "typed",
+        "_declared", "assigned", "bindings", "classes", "file", "functions", "given", "imported",
+        "imports", "installed", "is_package", "mixed", "name", "rebound", "stars", "tree", "typed",
     )  # fmt: skip
 
     def __init__(
@@ -101,11 +103,13 @@ class ModuleInfo:
         self.classes: Final[dict[str, ClassInfo]] = {}
         self.assigned: Final[dict[str, ast.expr]] = {}
         self.stars: Final[list[str]] = []
+        self.given: Final[dict[str, dict[str, str]]] = {}
         self.installed: Final = installed
         self.is_package: Final = file.path.stem == "__init__"
         self.imported: Final[set[str]] = set()
         self.typed: Final[set[str]] = set()
         self.rebound: Final[set[str]] = set()
+        self.mixed: Final[set[str]] = set()
         self.bindings: Final[dict[ast.AST, dict[str, str | None]]] = {}
         self._declared: frozenset[str] | None = None
 

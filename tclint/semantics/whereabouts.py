@@ -12,6 +12,7 @@ from tclint.config import Config
 from tclint.diagnostics import ChainLink
 from tclint.records import record
 from tclint.semantics.body import Body
+from tclint.semantics.bounds import Bound
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.not_traced import not_traced
 from tclint.semantics.mentions import MOST, Mention, mentions_of
@@ -137,7 +138,8 @@ class _Looking:
         for (bound, _), cut in self.analysis.cuts.found.items():
             if bound.hides:
                 place = f"{cut.module.file.path.name}:{cut.statement.lineno}"
-                yield f"not everything is followed: {place} has {bound}"
+                has = " has" if isinstance(bound, Bound) else ":"
+                yield f"not everything is followed: {place}{has} {bound}"
 
     def ways(self, function: Function) -> tuple[Way, ...]:
         """The different ways into a function, the sure ones and the short ones first."""

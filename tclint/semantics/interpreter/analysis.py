@@ -13,8 +13,8 @@ from tclint import torch_facts
 from tclint.config import Settings
 from tclint.diagnostics import ChainLink
 from tclint.semantics.body import Body
-from tclint.semantics.bounds import Cuts
-from tclint.semantics.collect import with_inner
+from tclint.semantics.bounds import Cuts, Unclear
+from tclint.semantics.collect import imports_first, with_inner
 from tclint.semantics.events import (
     ArrayRead,
     CompileCall,
@@ -33,7 +33,7 @@ from tclint.semantics.interpreter.changes import Changes
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.hooks import Hooks
 from tclint.semantics.lattice import is_vague, join
-from tclint.semantics.project import Project
+from tclint.semantics.project import Meant, Project
 from tclint.semantics.records import record
 from tclint.semantics.site import Region, Site
 from tclint.semantics.symbols import (
@@ -180,8 +180,8 @@ class Analysis:
         self._class_variables: dict[ClassInfo, dict[str, ast.stmt]] = {}
         self._signatures: dict[ast.AST, Signature] = {}
         self._names: dict[ast.AST, tuple[str, ...]] = {}
-        self._named: dict[tuple[ModuleInfo, str], Value] = {}
-        self._resolved: dict[tuple[ModuleInfo | None, str], Value | None] = {}
+        self._named, self._unclear = dict[tuple[ModuleInfo, str], Value](), set[str]()
+        self._resolved: dict[tuple[ModuleInfo | None, str], Value | Unclear | None] = {}
 
     def release(self) -> None:
         """Let go of all that holds frames: they refer to their analysis.
@@ -304,6 +304,8 @@ class Analysis:
 
     def global_value(self, module: ModuleInfo, name: str) -> Value | None:
         """The value of a module's top-level name; None when the module does not bind it."""
+        if name in module.mixed and name not in module.assigned:
+            return self._either(module, name)
         if name in module.functions:
             return Function(module.functions[name])
         if name in module.classes:
@@ -312,7 +314,17 @@ class Analysis:
             return self.module_env(module).get(name, UNKNOWN)
         if name in module.imports:
             return self.external(module.imports[name], module)
-        return self._meant(self.project.starred(module, name)) if module.stars else None
+        found = self._meant(self.project.starred(module, name)) if module.stars else None
+        return self._told(found, name) if isinstance(found, Unclear) else found
+
+    def _either(self, module: ModuleInfo, name: str) -> Value:
+        """What an import gives, or what the file makes where that is not there."""
+        imported = self.external(module.imports[name], module)
+        if not isinstance(imported, External) and imports_first(module, name):
+            return imported  # it is of the project
+        function, cls = module.functions.get(name), module.classes.get(name)
+        made = [Function(function)] if function else [Class(cls)] if cls else []
+        return join((*made, imported))
 
     def names_in(self, node: ast.AST) -> tuple[str, ...]:
         """The variables that a nested function reads, its own among them."""
@@ -352,18 +364,31 @@ class Analysis:
         known = self._named.get((module, name))
         if known is None:
             known = self.global_value(module, name) or External(f"builtins.{name}")
-            if name not in module.assigned:  # its value may still change: the file is being walked
+            # The value of a variable may still change: the file is being walked.
+            if name not in module.assigned and not self._is_unclear(known):
                 self._named[module, name] = known
         return known
+
+    def _is_unclear(self, value: Value) -> bool:
+        return bool(self._unclear) and isinstance(value, External) and value.name in self._unclear
 
     def external(self, dotted: str, importer: ModuleInfo | None = None) -> Value:
         """The value of a dotted name: something of the project, or a library's."""
         key = (importer, dotted)
         if key not in self._resolved:
             self._resolved[key] = self._resolve(dotted, importer)
-        return self._resolved[key] or External(dotted)
+        known = self._resolved[key]
+        return (
+            self._told(known, dotted) if isinstance(known, Unclear) else known or External(dotted)
+        )
 
-    def _resolve(self, dotted: str, importer: ModuleInfo | None) -> Value | None:
+    def _told(self, unclear: Unclear, dotted: str) -> Value:
+        """What has no certain meaning, each time that it is used: the place is noted."""
+        unclear.cut()
+        self._unclear.add(dotted)
+        return External(dotted)
+
+    def _resolve(self, dotted: str, importer: ModuleInfo | None) -> Value | Unclear | None:
         if dotted in torch_facts.INSTANCES:
             return Object(torch_facts.INSTANCES[dotted])
         if dotted.startswith(("torch.", "numpy.", "builtins.")):
@@ -374,11 +399,13 @@ class Analysis:
             return None
         return self._meant(self.project.lookup(dotted, importer))
 
-    def _meant(
-        self, found: ModuleInfo | FunctionInfo | ClassInfo | tuple[ModuleInfo, str] | None
-    ) -> Value | None:
+    def _meant(self, found: Meant) -> Value | Unclear | None:
         """The value of what the project calls by a name."""
         match found:
+            case Unclear():
+                return found
+            case str() as dotted:
+                return self.external(dotted)
             case FunctionInfo() as function:
                 return Function(function)
             case ClassInfo() as cls:

@@ -176,8 +176,10 @@ class _Ends:
         match project.lookup(name, module) if dotted else project.member(module, name):
             case FunctionInfo() as function:
                 self._either(function)
-            case (ModuleInfo() as owner, str() as variable):
+            case (ModuleInfo() as owner, str() as variable) if variable in owner.assigned:
                 self.follow(owner, owner.assigned[variable], ())
+            case (ModuleInfo() as owner, str() as made) if made in owner.functions:
+                self._either(owner.functions[made])
             case _:
                 self.found.add(_TRACED)
 

@@ -1,0 +1,202 @@
+"""Names as Python binds them: each program is run, compiled, and analysed.
+
+``#! HostRead item`` marks what breaks the graph; a program without a mark compiles whole.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.semantics_probe import mismatch, put, wanted_in
+
+torch = pytest.importorskip("torch", reason="the programs are compiled")
+
+READ = "def read(x):\n    return x * x.max().item()  #! HostRead item\n"
+KEEP = "def read(x):\n    return x * 2\n"
+TORCH = "import torch\n"
+F = '@torch.compile(backend="eager")\ndef f(x: torch.Tensor):\n    return {call}\n'
+
+
+def main(imports: str, call: str = "read(x)") -> str:
+    return f"{TORCH}{imports}\n{F.format(call=call)}"
+
+
+def package(init: str, imports: str, call: str = "read(x)", **files: str) -> dict[str, str]:
+    """A package with a submodule `read`, which nobody imports unless something says so."""
+    beside = {f"pkg/{name}.py": text for name, text in ({"read": READ} | files).items()}
+    return {"pkg/__init__.py": init, **beside, "program.py": main(imports, call)}
+
+
+OTHER = "def other(x):\n    return x * 2\n"
+FROM_READ = "from .read import read\n"
+NET = """\
+class Net(nn.Module):
+    def forward(self, x):
+        return x * x.max().item()  #! HostRead item
+
+
+net = torch.compile(Net(), backend="eager")
+
+
+def f(x):
+    return net(x)
+"""
+LAYER = """\
+@torch.compile(backend="eager")
+def f(x: torch.Tensor):
+    return F.relu(x) * torch.max(x).item()  #! HostRead item
+"""
+STATIC = """\
+import contextlib
+import functools
+import torch
+
+
+def passing(function):
+    @functools.wraps(function)
+    def inner(*args, **kwargs):
+        return function(*args, **kwargs)
+    return inner
+
+
+class Ops:
+    {0}
+    {1}
+    def read(x, scale: float = 1.0):
+        return x * scale * x.max().item()  #! HostRead item
+
+    def go(self, x):
+        return self.read(x)
+
+
+@torch.compile(backend="eager")
+def f(x: torch.Tensor):
+    return {2}
+"""
+PROGRAMS: dict[str, dict[str, str]] = {
+    "the function of a submodule's name": package(FROM_READ, "from pkg import read"),
+    "as an attribute of the package": package(FROM_READ, "import pkg", "pkg.read(x)"),
+    "imported with its path": package(FROM_READ, "import pkg.read", "pkg.read(x)"),
+    "imported under another name": package(FROM_READ, "import pkg.read as r", "r(x)"),
+    "from the submodule itself": package(FROM_READ, "from pkg.read import read"),
+    "the submodule where nothing else has the name": package(
+        "", "from pkg import read", "read.read(x)"
+    ),
+    "the submodule of a package that imports another name of it": package(
+        "from .read import read as other\n", "from pkg import read, other",
+        "read.read(x) + other(x)",
+    ),
+    "another function from the submodule of its name": package(
+        "from .read import other as read\n", "from pkg import read", read=OTHER
+    ),
+    "the submodule imported last, which is loaded already": package(
+        "from .read import read\nimport pkg.read\n", "from pkg import read"
+    ),
+    "the submodule loaded by a sibling that comes first": package(
+        "from .first import kept\nfrom .last import read\n", "from pkg import read",
+        read="def kept(x):\n    return x\n", first="from .read import kept\n", last=READ,
+    ),
+    "handed on by a package inside": {
+        "pkg/__init__.py": "from .sub import read\n",
+        "pkg/sub/__init__.py": "from .read import read\n",
+        "pkg/sub/read.py": READ,
+        "program.py": main("from pkg import read"),
+    },
+    "a class of a submodule's name": package(
+        "from .net import net\n", "import pkg\nmade = pkg.net()", "made.read(x)",
+        read=KEEP, net="class net:\n    def read(self, x):\n"
+        "        return x * x.max().item()  #! HostRead item\n",
+    ),
+    "nn from a star": {
+        "base.py": "import torch\nfrom torch import nn\n",
+        "program.py": f"from base import *\n{NET}",
+    },
+    "torch and F from a star of a star": {
+        "pkg/__init__.py": "",
+        "pkg/base.py": "import torch\nimport torch.nn.functional as F\n_torch = torch\n",
+        "pkg/further.py": "from .base import *\n",
+        "program.py": f"from pkg.further import *\n{LAYER}",
+    },
+    "what __all__ lists and no more": {
+        "base.py": (
+            "import torch\nimport torch.nn.functional as F\n__all__ = ['torch', 'F']\n"
+            "def max(x):\n    return x.tolist()\n"
+        ),
+        "program.py": f"from base import *\n{LAYER}",
+    },
+    "nn by its name from another file": {
+        "base.py": "import torch\nfrom torch import nn as layers\n",
+        "program.py": f"from base import torch, layers as nn\n{NET}",
+    },
+    "the star that comes last": {
+        "base.py": READ, "other.py": KEEP,
+        "program.py": main("from other import read\nfrom base import *"),
+    },
+    "an import below a star": {
+        "base.py": READ.partition("  #!")[0] + "\n", "other.py": KEEP,
+        "program.py": main("from base import *\nfrom other import read"),
+    },
+    "a def that stands in for an import": {
+        "program.py": main(
+            "try:\n    from not_there import read\nexcept ImportError:\n"
+            "    def read(x):\n        return x * x.max().item()  #! HostRead item\n"
+        ),
+    },
+    "an import that stands in for a def": {
+        "base.py": READ,
+        "program.py": main(
+            "try:\n    import not_there\n    def read(x):\n        return not_there.read(x)\n"
+            "except ImportError:\n    from base import read\n"
+        ),
+    },
+    "an import that is there and a def that is not needed": {
+        "base.py": READ,
+        "program.py": main(
+            "try:\n    from base import read\nexcept ImportError:\n"
+            "    def read(x):\n        return x.tolist()\n"
+        ),
+    },
+    "a static method below a decorator": {
+        "program.py": STATIC.format("@passing", "@staticmethod", "Ops.read(x)"),
+    },
+    "a static method above a decorator": {
+        "program.py": STATIC.format("@staticmethod", "@passing", "Ops.read(x, 2.0)"),
+    },
+    "a static method above a context": {
+        "program.py": STATIC.format("@staticmethod", "@torch.no_grad()", "Ops().read(x)"),
+    },
+    "a static method called on self": {
+        "program.py": STATIC.format("@staticmethod", "@passing", "Ops().go(x)"),
+    },
+}  # fmt: skip
+
+
+def breaks(folder: Path, files: dict[str, str]) -> bool:
+    """Whether the graph breaks when `f` of `program.py` runs, which must not fail."""
+    from torch._dynamo.utils import counters
+
+    put(folder, files)
+    before = set(sys.modules)
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    torch._dynamo.reset()
+    counters.clear()
+    try:
+        importlib.import_module("program").f(torch.tensor([1.0, 2.0, 3.0]))
+    finally:
+        sys.path.remove(str(folder))
+        for name in {*sys.modules} - before:
+            if str(folder) in str(getattr(sys.modules[name], "__file__", "")):
+                del sys.modules[name]
+    return bool(counters["graph_break"])
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_name_means_what_python_binds(name: str, tmp_path: Path) -> None:
+    files = PROGRAMS[name]
+    assert breaks(tmp_path, files) is any(map(wanted_in, files.values()))
+    assert not mismatch(tmp_path, files)
