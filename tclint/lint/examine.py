@@ -31,7 +31,7 @@ from tclint.lint.file_rules import SyntaxErrorRule
 from tclint.lint.headline import headline
 from tclint.lint.links import page_of
 from tclint.lint.looked import NOTHING, looked_at
-from tclint.lint.not_followed import not_followed
+from tclint.lint.not_followed import not_followed, note_unresolved
 from tclint.lint.outcome import Found, Outcome
 from tclint.lint.questions import Questions
 from tclint.lint.reading import Reader, project_of
@@ -160,6 +160,7 @@ class Examiner:
                     known.add(said_there)
                     self.flagged[str(file.path)] = file
                     yield found
+        note_unresolved(analysis.cuts, project, shard)
         yield from self._not_followed(analysis, project, silencer)
         self._visited = analysis.visited
         self._looked = looked_at(analysis, events, self._checked)
@@ -197,7 +198,7 @@ class Examiner:
     def _not_followed(
         self, analysis: Analysis, project: Project, silencer: Silencer
     ) -> Iterator[Found]:
-        """Findings for the places where bounds cut something off."""
+        """Findings for the places where something is not followed."""
         if not is_selected(NOT_FOLLOWED, self._config):
             return
         for diagnostic, cut in not_followed(analysis.cuts, self._checked):

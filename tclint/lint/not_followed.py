@@ -2,13 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import ast
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from tclint.diagnostics import Confidence, Diagnostic, Effect, Position, Span
 from tclint.lint.codes import NOT_FOLLOWED
 from tclint.lint.file_rules import NotFollowed
 from tclint.semantics.bounds import Bound, Cut, Cuts, Unclear
+from tclint.semantics.collect import bindings
+from tclint.semantics.project import Project
+from tclint.semantics.rows import FUNCTIONS
+from tclint.semantics.symbols import ModuleInfo
+from tclint.semantics.syntax import nodes
+from tclint.torch_facts.starred import BUILTINS
+
+
+def note_unresolved(cuts: Cuts, project: Project, paths: Iterable[Path]) -> None:
+    """Note the files that do not say what their torch is, or a base of their layers."""
+    for module in filter(None, map(project.module_at, paths)):
+        for name in _roots(module):
+            reason = None if _is_bound(module, name.id) else project.unbound(module, name.id)
+            if reason is not None:
+                cuts.note(reason, Cut(module, module.tree, _statement(module, name), ()))
+                break
+
+
+def _roots(module: ModuleInfo) -> Iterator[ast.Name]:
+    """What the bases of layers begin with, and the first use of torch that no import is for."""
+    layers = (cls for cls in module.classes.values() if "forward" in cls.methods)
+    for cls in layers:
+        for base in cls.bases if cls.node in module.tree.body else ():
+            root = base
+            while isinstance(root, (ast.Attribute, ast.Subscript)):
+                root = root.value
+            if isinstance(root, ast.Name):
+                yield root
+    if "torch." in module.file.text and not _is_bound(module, "torch"):
+        bound = bindings(module, module.tree), *(bindings(module, one) for one in _scopes(module))
+        if not any("torch" in names for names in bound):
+            names = (node for node in nodes(module.tree) if isinstance(node, ast.Name))
+            yield from (name for name in names if name.id == "torch")
+
+
+def _scopes(module: ModuleInfo) -> Iterator[ast.AST]:
+    return (node for node in module.tree.body if isinstance(node, (*FUNCTIONS, ast.ClassDef)))
+
+
+def _is_bound(module: ModuleInfo, name: str) -> bool:
+    return name in module.imports or module.makes(name) or name in BUILTINS
+
+
+def _statement(module: ModuleInfo, name: ast.Name) -> ast.stmt:
+    """The statement that a name begins in, or is in."""
+    around = (node for node in nodes(module.tree) if isinstance(node, ast.stmt))
+    above = [one for one in around if one.lineno <= name.lineno <= (one.end_lineno or 0)]
+    return max(above, key=lambda one: one.lineno)
 
 
 def not_followed(cuts: Cuts, checked: Collection[Path]) -> Iterator[tuple[Diagnostic, Cut]]:

@@ -101,6 +101,12 @@ class Body:
             name in self._around and not isinstance(self.scope, ast.Module)
         )
 
+    def has(self, name: str) -> bool:
+        """True for a variable of the function, one inside it or one around it."""
+        return bool(
+            self.assigns(name) or self.arguments(name) or self.imports(name) or self.binds(name)
+        )
+
     def computed_around(self, name: str) -> bool:
         """True for what a function around this one assigns and this one only reads."""
         scope = self.scope

@@ -106,25 +106,22 @@ def modules_above(module: ModuleInfo, line: int) -> Iterator[str]:
 
 def listed(module: ModuleInfo) -> frozenset[str] | None:
     """The names in ``__all__``; None without one, or with one that is not spelt out."""
-    found: set[str] = set()
     if "__all__" not in module.file.text:
         return None
-    for node in nodes(module.tree):
-        if isinstance(node, NAME) and node.id == "__all__" and isinstance(node.ctx, ast.Load):
-            return None
+    names = (node for node in nodes(module.tree) if isinstance(node, NAME))
+    uses = [name for name in names if name.id == "__all__"]
+    found: list[str] = []
     for statement in _statements(module.tree.body):
-        match statement:
-            case (
-                ast.Assign(targets=[ast.Name(id="__all__")], value=value)
-                | ast.AugAssign(target=ast.Name(id="__all__"), value=value)
-                | ast.AnnAssign(target=ast.Name(id="__all__"), value=ast.expr() as value)
-            ):
-                parts = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
-                for part in parts:
-                    if not (isinstance(part, ast.Constant) and isinstance(part.value, str)):
-                        return None
-                    found.add(part.value)
-    return frozenset(found)
+        if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+            named = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            value = statement.value
+            parts = value.elts if isinstance(value, (ast.List, ast.Tuple)) else []
+            texts = [one.value for one in parts if isinstance(one, ast.Constant)]
+            spelt = [one for one in texts if isinstance(one, str)]
+            if len(spelt) == len(parts):
+                found += spelt
+                uses = [use for use in uses if use not in named or not spelt]
+    return frozenset(found) if found and not uses else None
 
 
 def bindings(module: ModuleInfo, scope: ast.AST) -> dict[str, str | None]:

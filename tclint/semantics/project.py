@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from tclint.regexes import regex
 from tclint.semantics.bounds import Bound, Unclear
 from tclint.semantics.collect import (
     bindings,
@@ -30,6 +31,9 @@ from tclint.torch_facts.modules import MODULE_CLASSES, MODULE_PACKAGES, NO_MODUL
 # A package that takes over so many modules whole names each of them after what it holds: only
 # those are read.
 STARS: Final = Bound(32, "star imports may bring in a name")
+
+TABLED: Final = ("torch", "numpy")
+"""The packages whose names tables tell."""
 
 BASES: Final = Bound(256, "classes that a class inherits from")
 
@@ -115,7 +119,7 @@ class Project:
 
     def _take_over(self, module: ModuleInfo) -> None:
         """Tell a file what it uses of the names that stars of the project's modules give."""
-        stars = [one for one in module.stars if one.partition(".")[0] not in ("torch", "numpy")]
+        stars = [one for one in module.stars if one.partition(".")[0] not in TABLED]
         if not stars or len(stars) > STARS.most:
             return
         used = {node.id: None for node in nodes(module.tree) if isinstance(node, NAME)}
@@ -169,6 +173,8 @@ class Project:
         if key not in self._found:
             self._found[key] = self.find(folder, name)
         path = self._found[key]
+        if path is not None and importer is not None and path == importer.file.path:
+            path = path if name == importer.name else None  # no file imports another by its name
         if path is None:
             return self._installed.module(name, importer, holding) if self._installed else None
         module = self.module_at(path)
@@ -193,17 +199,22 @@ class Project:
     def find(self, folder: str, name: str) -> Path | None:
         """The file that ``import name`` reads; a script's imports look in its own folder first.
 
-        Folders make packages without an ``__init__.py``, too: seen from one of those above.
+        Not for Python's own modules, if it is in a package. Folders make packages without an
+        ``__init__.py``, too: seen from one of those above.
         """
         tail = f"{os.sep}{name.replace('.', os.sep)}"
-        if folder:
+        top = name.partition(".")[0]
+        if folder and (top not in sys.stdlib_module_names or not self._is_package(folder)):
             sibling = f"{folder.rstrip(os.sep)}{tail}.py"
             if sibling in self._by_text:
                 return self._by_text[sibling]
         known = self._paths.get(name)
         if known is None and folder and "." in name:
-            return self._from_above(folder, name.partition(".")[0], tail)
+            return self._from_above(folder, top, tail)
         return known
+
+    def _is_package(self, folder: str) -> bool:
+        return f"{folder.rstrip(os.sep)}{os.sep}__init__.py" in self._by_text
 
     def _from_above(self, folder: str, top: str, tail: str) -> Path | None:
         """The file that a path leads to from a folder or the nearest one above it."""
@@ -233,11 +244,52 @@ class Project:
         if not head or dotted.startswith("torch."):
             return None  # tables say what torch's own classes are
         holder = self.module(head, importer)
-        if holder is not None:  # an import finds the module, whatever else has its name
-            found = self.member(holder, last, seen)
-            if found is not None:
-                return found
-        return self._of(self.lookup(head, importer, seen), last, holder, seen)
+        if holder is None:
+            return self._of(self.lookup(head, importer, seen), last, None, seen)
+        in_circle = seen is not None and (holder, last) in seen
+        # An import finds the module, whatever else has its name.
+        found = self.member(holder, last, seen)
+        if found is None:
+            found = self._of(self.lookup(head, importer, seen), last, holder, seen)
+            return self._missing(holder, last) if found is None and not in_circle else found
+        if _is_replaced(holder) and (holder.makes(last) or last in holder.imported):
+            return self._unclear(
+                f"`{holder.name}` puts another object in its place, so what its `{last}` is is not"
+                " known",
+                f"Import `{last}` from a file that stays what it is",
+            )
+        return found
+
+    def _missing(self, module: ModuleInfo, name: str) -> Unclear | None:
+        """Why nobody can tell what a module has under a name; None where nothing is unusual."""
+        unbound = None if name.startswith("_") else self.unbound(module, name)
+        if unbound is None or module.installed:
+            return None
+        return self._unclear(
+            f"nothing that can be read in `{module.name}` binds `{name}`",
+            f"Import `{name}` from the file that makes it",
+        )
+
+    def unbound(self, module: ModuleInfo, name: str) -> Unclear | None:
+        """Why nobody can tell what a file's top level binds to a name; None where something does.
+
+        Also where a star of Python's own modules may.
+        """
+        if name in bindings(module, module.tree) or name in module.declared:
+            return None
+        tops = {star: star.partition(".")[0] for star in module.stars}
+        if any(top in sys.stdlib_module_names for top in tops.values()):
+            return None
+        away = [s for s, top in tops.items() if s not in module.given and top not in TABLED]
+        if away:
+            return self._unclear(
+                f"`{name}` may come from `from {away[-1]} import *`, and that is not there to read",
+                f"Import `{name}` by name from where it is made",
+            )
+        return self._unclear(
+            f"nothing that can be read binds `{name}`",
+            f"Import `{name}` by name from where it is made",
+        )
 
     def _of(self, owner: Meant, name: str, asked: ModuleInfo | None, seen: Seen | None) -> Meant:
         """What ``owner.name`` means, unless that is a module that was asked already."""
@@ -248,6 +300,8 @@ class Project:
                 return self.member(owner, name, seen)
             case str():
                 return f"{owner}.{name}"
+            case Unclear():
+                return owner
         return None
 
     def _attribute(
@@ -462,6 +516,14 @@ class Project:
             return False
         unknown = [name for name in foreign if name.partition(".")[0] not in PLAIN_BASES]
         return bool(unknown) and self.method(cls, "forward") is not None
+
+
+def _is_replaced(module: ModuleInfo) -> bool:
+    """Whether a module puts another object in its place: ``sys.modules[__name__] = ...``."""
+    return "sys.modules" in module.file.text and _REPLACED.search(module.file.text) is not None
+
+
+_REPLACED: Final = regex(r"sys\.modules\[__name__\][ \t]*=(?!=)")
 
 
 def _is_made_in(found: Meant, module: ModuleInfo) -> bool:

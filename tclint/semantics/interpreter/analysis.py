@@ -57,6 +57,7 @@ from tclint.semantics.values import (
     Value,
 )
 from tclint.torch_facts.compiling import VERSION_PARSERS
+from tclint.torch_facts.starred import BUILTINS
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.contexts import Asked, Contexts, Filled
@@ -359,18 +360,33 @@ class Analysis:
             self._default_dtypes[module] = "set_default_dtype" in module.file.text
         return self._default_dtypes[module]
 
-    def global_or_builtin(self, module: ModuleInfo, name: str) -> Value:
+    def global_or_builtin(self, body: Body, name: str) -> Value:
         """The value of a name that no function around binds."""
+        module = body.module
         known = self._named.get((module, name))
         if known is None:
-            known = self.global_value(module, name) or External(f"builtins.{name}")
+            known = self.global_value(module, name) or self._builtin(body, name)
             # The value of a variable may still change: the file is being walked.
             if name not in module.assigned and not self._is_unclear(known):
                 self._named[module, name] = known
         return known
 
+    def _builtin(self, body: Body, name: str) -> Value:
+        """What a name means that the file does not bind as far as can be seen."""
+        dotted, module, place = f"builtins.{name}", body.module, self.cuts.place
+        if name in BUILTINS or name.startswith("__") or module.installed or body.has(name):
+            return External(dotted)
+        unbound = self.project.unbound(module, name)
+        if unbound is None or place is None or place.body is not body:
+            return External(dotted)
+        return self._told(unbound, dotted)
+
     def _is_unclear(self, value: Value) -> bool:
-        return bool(self._unclear) and isinstance(value, External) and value.name in self._unclear
+        """True for what is noted each time, or is no name of Python's but may be noted yet."""
+        if not isinstance(value, External):
+            return False
+        own = value.name.removeprefix("builtins.")
+        return value.name in self._unclear or (own != value.name and own not in BUILTINS)
 
     def external(self, dotted: str, importer: ModuleInfo | None = None) -> Value:
         """The value of a dotted name: something of the project, or a library's."""

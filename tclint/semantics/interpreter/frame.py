@@ -94,7 +94,7 @@ class Frame:
             if value is not None:
                 return self._later(frame, name, value)
             frame = frame.outer
-        value = self.analysis.global_or_builtin(self.body.module, name)
+        value = self.analysis.global_or_builtin(self.body, name)
         if self.region is not None and isinstance(value, _CHANGING):
             return self.analysis.changes.variable(self, self.body.module, name, value)
         return value
