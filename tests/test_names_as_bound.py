@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tclint.config import Config
+from tclint.lint.engine import check_files
 from tests.semantics_probe import mismatch, put, wanted_in
 
 torch = pytest.importorskip("torch", reason="the programs are compiled")
@@ -169,6 +171,29 @@ PROGRAMS: dict[str, dict[str, str]] = {
     "a static method above a context": {
         "program.py": STATIC.format("@staticmethod", "@torch.no_grad()", "Ops().read(x)"),
     },
+    "a static method that is compiled": {
+        "program.py": STATIC.format(
+            "@staticmethod", '@torch.compile(backend="eager")', "x"
+        ).replace("def f(x: torch.Tensor):", "def g(x: torch.Tensor):") + "\n\nf = Ops.read\n",
+    },
+    "a static method that two decorators wrap": {
+        "program.py": STATIC.format("@passing\n    @passing", "@staticmethod", "Ops.read(x)"),
+    },
+    "a static method between decorators": {
+        "program.py": STATIC.format(
+            "@staticmethod\n    @passing", "@torch.no_grad()", "Ops().go(x)"
+        ),
+    },
+    "a static method of a library's decorator": {
+        "program.py": STATIC.format(
+            "@staticmethod", "@torch.amp.custom_fwd(device_type='cpu')", "Ops.read(x)"
+        ),
+    },
+    "a static method handed on": {
+        "program.py": STATIC.format("@staticmethod", "@passing", "Ops.again(x)").replace(
+            "    def go", "    again = read\n\n    def go"
+        ),
+    },
     "a static method called on self": {
         "program.py": STATIC.format("@staticmethod", "@passing", "Ops().go(x)"),
     },
@@ -200,3 +225,126 @@ def test_a_name_means_what_python_binds(name: str, tmp_path: Path) -> None:
     files = PROGRAMS[name]
     assert breaks(tmp_path, files) is any(map(wanted_in, files.values()))
     assert not mismatch(tmp_path, files)
+
+
+UNCLEAR = {
+    "a package that binds a name in a loop": (
+        package(
+            "for name in ('read',):\n"
+            "    globals()[name + 'er'] = __import__('pkg.read', fromlist=['x']).read\n",
+            "from pkg import reader", "reader(x)",
+        ),
+        "nothing that can be read in `pkg` binds `reader`",
+    ),
+    "a package that updates its globals": (
+        package(
+            "from . import read as made\nglobals().update(reader=made.read)\n",
+            "import pkg", "pkg.reader(x)",
+        ),
+        "nothing that can be read in `pkg` binds `reader`",
+    ),
+    "a package that looks names up": (
+        package(
+            "def __getattr__(name):\n    from .read import read\n    return read\n",
+            "from pkg import reader", "reader(x)",
+        ),
+        "nothing that can be read in `pkg` binds `reader`",
+    ),
+    "stars in a circle": (
+        {
+            "one.py": "from two import *\n", "two.py": "from one import *\nreader = 3\n",
+            "three.py": "import one\none.keep = lambda x: x * 2\n",
+            "program.py": main("import three\nfrom one import *", "keep(x)"),
+        },
+        "nothing that can be read binds `keep`",
+    ),
+    "a module that puts another in its place": (
+        {
+            "own.py": (
+                "import sys\nimport types\ndef read(x):\n    return x.tolist()\n"
+                "made = types.SimpleNamespace(read=lambda x: x * 2)\nsys.modules[__name__] = made\n"
+            ),
+            "program.py": main("from own import read"),
+        },
+        "`own` puts another object in its place, so what its `read` is is not known",
+    ),
+    "a function with a module of its name that somebody may import": (
+        package("from .other import read\n", "from pkg import read", other=KEEP),
+        "`read` is the module `pkg.read` or what `pkg` binds to that name",
+    ),
+    "a star of what is not there": (
+        {"program.py": main("from types import *\nfrom away import *", "read(x)")},
+        "",  # Python's own star may bind it
+    ),
+}  # fmt: skip
+
+
+def told(folder: Path, files: dict[str, str]) -> list[str]:
+    """What is said to be not followed, and where."""
+    paths = put(folder, files)
+    found = [one.diagnostic for one in check_files(paths, Config(root=folder)).results]
+    return [one.message for one in found if one.code == "TCL004"]
+
+
+@pytest.mark.parametrize("name", UNCLEAR)
+def test_a_name_that_nobody_can_tell_is_said_to_be_unknown(name: str, tmp_path: Path) -> None:
+    files, reason = UNCLEAR[name]
+    if "away" not in files["program.py"]:
+        breaks(tmp_path, files)
+    found = told(tmp_path, files)
+    assert len(found) == bool(reason)
+    assert not reason or reason in found[0]
+
+
+STARS = {
+    "torch itself": "@torch.compile\ndef f(x):\n    return x\n",
+    "torch in code that trains": "def train(model):\n    torch.optim.Adam(model.parameters())\n",
+    "a base of layers": ("class Net(nn.Module):\n    def forward(self, x):\n        return x\n"),
+    "a function in a region": (
+        "import torch\n@torch.compile\ndef f(x: torch.Tensor):\n    return relu(x)\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", STARS.values(), ids=STARS)
+def test_a_star_that_is_not_there_to_read_is_told_once(text: str, tmp_path: Path) -> None:
+    for star in ("from away import *\n", "from torch.nn import *\nfrom away import *\n"):
+        found = told(tmp_path, {"program.py": star + text})
+        assert len(found) == 1
+        assert "may come from `from away import *`, and that is not there to read" in found[0]
+
+
+def test_torch_that_nothing_binds_is_told(tmp_path: Path) -> None:
+    [found] = told(
+        tmp_path, {"program.py": "@torch.compile\ndef f(x):\n    return torch.relu(x)\n"}
+    )
+    assert "nothing that can be read binds `torch`" in found
+
+
+QUIET = {
+    "imported in a function": "def f(x):\n    import torch\n    return torch.relu(x)\n",
+    "a parameter": "def f(torch):\n    return torch.relu(3)\n",
+    "imported for types": (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch\n"
+        "def f(x: 'torch.Tensor'):\n    return x\n"
+    ),
+    "in a text": '"""As torch.relu does."""\n',
+    "in a class": "class A:\n    import torch\n    made = torch.nn\n",
+    "variables of loops, handlers and patterns": (
+        "import torch\n@torch.compile\ndef f(x):\n    for i in range(3):\n        x = x + i\n"
+        "    try:\n        y = [k for k in (1, 2)]\n    except ValueError as error:\n"
+        "        y = error\n    match y:\n        case [first, *rest]:\n"
+        "            return x, first, rest\n"
+        "    if (z := 3) > 2:\n        return x, z\n    return x\n"
+    ),
+    "variables that no function here binds": (
+        "import torch\nfor one in (1, 2):\n    pass\nwith open(__file__) as file:\n    pass\n"
+        "def change():\n    global late\n    late = 3\n"
+        "@torch.compile\ndef f(x):\n    return x, one, file, late, __name__\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", QUIET.values(), ids=QUIET)
+def test_names_that_something_binds_are_not_told(text: str, tmp_path: Path) -> None:
+    assert told(tmp_path, {"program.py": text}) == []

@@ -54,10 +54,9 @@ def _is_bound(module: ModuleInfo, name: str) -> bool:
 
 
 def _statement(module: ModuleInfo, name: ast.Name) -> ast.stmt:
-    """The statement that a name begins in, or is in."""
-    around = (node for node in nodes(module.tree) if isinstance(node, ast.stmt))
-    above = [one for one in around if one.lineno <= name.lineno <= (one.end_lineno or 0)]
-    return max(above, key=lambda one: one.lineno)
+    """The innermost statement that a name is in."""
+    around = [node for node in nodes(module.tree) if isinstance(node, ast.stmt)]
+    return max((one for one in around if name in nodes(one)), key=lambda one: one.lineno)
 
 
 def not_followed(cuts: Cuts, checked: Collection[Path]) -> Iterator[tuple[Diagnostic, Cut]]:
