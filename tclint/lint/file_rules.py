@@ -162,6 +162,11 @@ class NotFollowed(_Own):
     a hundred levels deep. The bounds keep the time of a run in proportion to the code; hardly any
     code that people write comes near one.
 
+    Reports, too, where compiled code first uses a name of which nobody can tell what it means: one
+    that only a `from other import *` can bind whose module is not there to read, or that a package
+    makes with `globals()` or `__getattr__`, or that is a module or a function of one name, whichever
+    Python comes to last. The same for `torch`, or a base of layers, that nothing in the file binds.
+
     ## Why it hurts
     Findings may be missing behind the place: that nothing else is reported does not mean that
     nothing is there.
@@ -171,7 +176,7 @@ class NotFollowed(_Own):
 
     ## What to do instead
     Name what is called there in `compiled`, so that it is checked by itself: `compiled =
-    ["models.py:Encoder.forward"]`. Where syntax nests too deeply, split the statement. Or measure
+    ["models.py:Encoder.forward"]`. Import a name from the file that makes it. Where syntax nests too deeply, split the statement. Or measure
     what compiling does there with `tclint verify`.
 
     ## When to leave it

@@ -246,12 +246,13 @@ class Project:
         holder = self.module(head, importer)
         if holder is None:
             return self._of(self.lookup(head, importer, seen), last, None, seen)
-        in_circle = seen is not None and (holder, last) in seen
+        # What a script finds beside itself may be another package of that name, which is not here.
+        unsure = holder.name != head or (seen is not None and (holder, last) in seen)
         # An import finds the module, whatever else has its name.
         found = self.member(holder, last, seen)
         if found is None:
             found = self._of(self.lookup(head, importer, seen), last, holder, seen)
-            return self._missing(holder, last) if found is None and not in_circle else found
+            return self._missing(holder, last) if found is None and not unsure else found
         if _is_replaced(holder) and (holder.makes(last) or last in holder.imported):
             return self._unclear(
                 f"`{holder.name}` puts another object in its place, so what its `{last}` is is not"
