@@ -164,8 +164,9 @@ class NotFollowed(_Own):
 
     Reports, too, where compiled code first uses a name of which nobody can tell what it means: one
     that only a `from other import *` can bind whose module is not there to read, or that a package
-    makes with `globals()` or `__getattr__`, or that is a module or a function of one name, whichever
-    Python comes to last. The same for `torch`, or a base of layers, that nothing in the file binds.
+    makes with `globals()` or `__getattr__`, or that is a module or a function of one name,
+    whichever Python comes to last. The same for `torch`, or a base of layers, that nothing in the
+    file binds.
 
     ## Why it hurts
     Findings may be missing behind the place: that nothing else is reported does not mean that
@@ -176,8 +177,8 @@ class NotFollowed(_Own):
 
     ## What to do instead
     Name what is called there in `compiled`, so that it is checked by itself: `compiled =
-    ["models.py:Encoder.forward"]`. Import a name from the file that makes it. Where syntax nests too deeply, split the statement. Or measure
-    what compiling does there with `tclint verify`.
+    ["models.py:Encoder.forward"]`. Import a name from the file that makes it. Where syntax nests
+    too deeply, split the statement. Or measure what compiling does there with `tclint verify`.
 
     ## When to leave it
     Where what is called there is checked by itself already, or never compiled. Silence it on the
