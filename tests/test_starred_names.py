@@ -74,7 +74,9 @@ def test_a_name_means_the_same_with_a_star(tmp_path: Path, program: str) -> None
 def test_what_another_package_may_give_is_not_torch_s(tmp_path: Path) -> None:
     program = PROGRAMS["functions and layers of torch"].replace("y.sum() > 0", "y > 0")
     assert found(tmp_path, NAMED, program)
-    assert found(tmp_path, f"{STARS}\nfrom other import *", program) == []
+    [(_, code, message)] = found(tmp_path, f"{STARS}\nfrom other import *", program)
+    assert code == "TCL004"
+    assert "`Module` may come from `from other import *`" in message
 
 
 def test_what_the_file_gives_itself_is_not_torch_s(tmp_path: Path) -> None:

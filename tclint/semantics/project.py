@@ -286,6 +286,7 @@ class Project:
             return self._unclear(
                 f"`{name}` may come from `from {away[-1]} import *`, and that is not there to read",
                 f"Import `{name}` by name from where it is made",
+                f"{module.name}: {away[-1]}",
             )
         return self._unclear(
             f"nothing that can be read binds `{name}`",
@@ -347,9 +348,9 @@ class Project:
                     return True
         return False
 
-    def _unclear(self, what: str, instead: str) -> Unclear:
-        """The same thing for the same reason, so that it is told once."""
-        return self._reasons.setdefault(what, Unclear(what, instead))
+    def _unclear(self, what: str, instead: str, cause: str = "") -> Unclear:
+        """The same thing for the same cause, so that it is told once."""
+        return self._reasons.setdefault(cause or what, Unclear(what, instead))
 
     def member(self, module: ModuleInfo, name: str, seen: Seen | None = None) -> Meant:
         """What a module's top level binds ``name`` to; those in ``seen`` were asked already."""
