@@ -27,6 +27,7 @@ from tclint.semantics.installed import Installed
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
 from tclint.semantics.syntax import NAME, nodes
 from tclint.torch_facts.modules import MODULE_CLASSES, MODULE_PACKAGES, NO_MODULES
+from tclint.torch_facts.starred import OF_PYTHON
 
 # A package that takes over so many modules whole names each of them after what it holds: only
 # those are read.
@@ -274,11 +275,11 @@ class Project:
     def unbound(self, module: ModuleInfo, name: str) -> Unclear | None:
         """Why nobody can tell what a file's top level binds to a name; None where something does.
 
-        Also where a star of Python's own modules may.
+        Also where a star of one of Python's own modules may.
         """
         if name in bindings(module, module.tree) or name in module.declared:
             return None
-        tops = {star: star.partition(".")[0] for star in module.stars}
+        tops = {star: star.partition(".")[0] for star in module.stars if star not in OF_PYTHON}
         if any(top in sys.stdlib_module_names for top in tops.values()):
             return None
         away = [s for s, top in tops.items() if s not in module.given and top not in TABLED]
