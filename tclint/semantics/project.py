@@ -285,7 +285,8 @@ class Project:
         away = [s for s, top in tops.items() if s not in module.given and top not in TABLED]
         if away:
             return self._unclear(
-                f"`{name}` may come from `from {away[-1]} import *`, and that is not there to read",
+                f"what nothing else binds, such as `{name}`, may come from"
+                f" `from {away[-1]} import *`, and that is not there to read",
                 f"Import `{name}` by name from where it is made",
                 f"{module.name}: {away[-1]}",
             )
