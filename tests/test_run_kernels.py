@@ -52,6 +52,13 @@ def test_kernels_of_one_class_sum_to_the_time_in_which_any_ran() -> None:
     assert found.idle == pytest.approx(1.7)
 
 
+def test_a_workspace_that_is_cleared_for_a_product_is_part_of_it() -> None:
+    trace = Trace()
+    trace.call("aten::mm", MATRICES, "Memset (Device)", 2, cat="gpu_memset")
+    trace.events.append({**trace.events[2], "name": SGEMM, "dur": 2800.0, "cat": "kernel"})
+    assert [*classes(trace, 3.0)] == ["matmul float32 (no TF32)"]
+
+
 def test_a_kernel_without_an_operation_is_known_by_its_name() -> None:
     trace = Trace()
     trace.call("aten::mm", MATRICES, SGEMM, 100)
@@ -59,8 +66,7 @@ def test_a_kernel_without_an_operation_is_known_by_its_name() -> None:
         trace.call("aten::mm", [], name, 10)
     operations = [event for event in trace.events if event["cat"] == "cpu_op"]
     trace.events = [event for event in trace.events if event not in operations[1:]]
-    names = [f"{one.kind.value} {one.detail}".strip() for one in gpu_work(trace.events)]
-    assert names == [
+    assert [one.name for one in gpu_work(trace.events)] == [
         "matmul float32 (no TF32)",
         "attention unknown precision",
         "matmul bfloat16",
@@ -102,9 +108,10 @@ def test_convolutions_are_told_apart_by_the_layout_of_their_images() -> None:
         strides=last,
     )
     assert [*classes(trace, 0.7)] == [
-        "convolution channels-first, float32 (no TF32)",
-        "convolution channels-last, TF32",
+        "convolution channels-first, float32",
+        "convolution channels-last, float32",
     ]
+    assert [one.precision for one in gpu_work(trace.events)] == ["float32 (no TF32)", "TF32"]
     assert arithmetic(gpu_work(trace.events)[0].call) == 2 * 32 * 64 * 56 * 56 * 64 * 9
 
 

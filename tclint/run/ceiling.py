@@ -45,9 +45,10 @@ def demand_of(events: Sequence[Event], steps: int, step_ms: float, rates: Rates)
     least = Least(works, rates)
     heavy, rest = _apart(works)
     parts = _glue(rest, least)
-    seconds = least.arithmetic(heavy) / steps
+    by_hand = least.attention([work for work in works if work.kind is Kind.BY_HAND])
+    seconds = (least.arithmetic(heavy) + by_hand) / steps
     # Each product is bound by one of the two: what is not arithmetic of it is traffic.
-    memory = (least.products(heavy) + parts) / steps
+    memory = (least.products(heavy) + by_hand + parts) / steps
     kernels = _kernels_left(heavy, rest) / steps
     return Demand(
         min(seconds, memory),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
+from math import prod
 
 from tclint.records import record
 from tclint.run.operations import (
@@ -15,6 +17,7 @@ from tclint.run.operations import (
     MATMULS,
     Operation,
     read_operation,
+    result_shape,
 )
 from tclint.run.spans import MICRO, Event, end_of, start_of
 
@@ -22,7 +25,6 @@ ON_GPU = frozenset({"kernel", "gpu_memcpy", "gpu_memset"})
 _RUNTIME = frozenset({"cuda_runtime", "cuda_driver"})
 _HOST = frozenset({"cpu_op", "user_annotation"})
 _OPTIMIZER = "Optimizer.step#"
-_NO_DETAIL = ""
 
 
 class Kind(str, Enum):
@@ -30,6 +32,7 @@ class Kind(str, Enum):
 
     MATMUL = "matmul"
     ATTENTION = "attention"
+    BY_HAND = "attention by hand"
     CONVOLUTION = "convolution"
     FUSED = "fused pointwise and reductions"
     POINTWISE = "pointwise and reductions"
@@ -61,11 +64,11 @@ _BY_OPERATION: Mapping[str, Kind] = {
     **dict.fromkeys(CONVOLUTIONS, Kind.CONVOLUTION),
     **dict.fromkeys(ATTENTION, Kind.ATTENTION),
 }
-_TF32 = re.compile(r"tf32|s1688|nvjet_[^b]*s{2,3}_", re.IGNORECASE)
-"""Kernels that multiply numbers of float32 with fewer bits."""
+_TF32 = re.compile(r"tf32|s1688|nvjet", re.IGNORECASE)
+"""Kernels that, given float32, multiply with fewer bits."""
 _HALF: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("bfloat16", re.compile(r"bf16|bfloat16|nvjet_t[st]|s16816gemm_bf16", re.IGNORECASE)),
-    ("float16", re.compile(r"f16f16|h16816|hgemm|half|nvjet_h[sh]", re.IGNORECASE)),
+    ("bfloat16", re.compile(r"bf16|bfloat16|nvjet_(sm\d+_)?t", re.IGNORECASE)),
+    ("float16", re.compile(r"f16f16|h16816|hgemm|half|nvjet_(sm\d+_)?h", re.IGNORECASE)),
     ("TF32", _TF32),
     ("float32 (no TF32)", re.compile(r"sgemm|f32f32_f32f32|float", re.IGNORECASE)),
     ("float64", re.compile(r"dgemm|f64|double", re.IGNORECASE)),
@@ -79,21 +82,25 @@ PRECISE = frozenset({Kind.MATMUL, Kind.ATTENTION, Kind.CONVOLUTION})
 class Work:
     """One call of an operation, and the milliseconds of its kernels.
 
-    ``detail`` is the precision of a product, the layout of a convolution's images, the direction
-    of a copy. ``optimizer`` names the optimizer within whose step it is.
+    ``precision`` is that of a product, a convolution or attention, ``layout`` how a convolution's
+    images lie in memory. ``optimizer`` names the optimizer within whose step it is.
     """
 
     kind: Kind
     call: Operation
     ms: float
     kernels: int = 1
-    detail: str = _NO_DETAIL
+    precision: str = ""
+    layout: str = ""
     optimizer: str = ""
 
     @property
-    def precision(self) -> str:
-        """The numbers that are multiplied, of a product, a convolution or attention."""
-        return self.detail.rpartition(", ")[2]
+    def name(self) -> str:
+        """Its class, as a report says it."""
+        if self.kind is Kind.CONVOLUTION:
+            # cuDNN multiplies with TF32 where it likes: what is given says more.
+            return f"{self.kind.value} {self.layout}, {FRACTIONS.get(self.call.dtype, 'other')}"
+        return f"{self.kind.value} {self.precision if self.kind in PRECISE else ''}".strip()
 
 
 def gpu_work(events: Sequence[Event]) -> tuple[Work, ...]:
@@ -107,7 +114,45 @@ def gpu_work(events: Sequence[Event]) -> tuple[Work, ...]:
         key = id(owner) if owner is not None else (str(kernel["name"]), len(calls))
         calls.setdefault(key, []).append(kernel)
         spans[key] = chain
-    return tuple(_work(kernels, spans[key]) for key, kernels in calls.items())
+    return _with_attention([_work(kernels, spans[key]) for key, kernels in calls.items()])
+
+
+_Size = tuple[int, frozenset[int]]
+
+
+def _with_attention(works: Sequence[Work]) -> tuple[Work, ...]:
+    """The same, where what reads or writes the scores of attention is part of it.
+
+    Scores are what both a softmax is given and a product of a batch gives or takes.
+    """
+    products = {_size(shape) for work in works for shape in _of_product(work)}
+    scores = {
+        _size(tensor.shape)
+        for work in works
+        if "softmax" in work.call.name
+        for tensor in work.call.tensors[:1]
+        if len(tensor.shape) > 2
+    } & products
+    return tuple(
+        replace(work, kind=Kind.BY_HAND) if _touches(work, scores) else work for work in works
+    )
+
+
+def _of_product(work: Work) -> Sequence[tuple[int, ...]]:
+    shape = result_shape(work.call) if "bmm" in work.call.name else ()
+    return [shape] if shape else []
+
+
+def _size(shape: Sequence[int]) -> _Size:
+    """How many numbers, and of which rows and columns: views and transposes have the same."""
+    return prod(shape), frozenset(shape[-2:])
+
+
+def _touches(work: Work, scores: Collection[_Size]) -> bool:
+    if not scores or work.kind not in {Kind.MATMUL, Kind.POINTWISE}:
+        return False
+    shapes = [tensor.shape for tensor in work.call.tensors if len(tensor.shape) > 2]
+    return any(_size(shape) in scores for shape in [*shapes, *_of_product(work)])
 
 
 def _around_launches(events: Sequence[Event]) -> dict[object, tuple[Event, ...]]:
@@ -141,14 +186,17 @@ def _owner(chain: Sequence[Event]) -> Event | None:
 
 
 def _work(kernels: Sequence[Event], chain: Sequence[Event]) -> Work:
-    names = [str(kernel["name"]) for kernel in kernels]
+    dearest = sorted(kernels, key=lambda kernel: -float(kernel["dur"]))
+    names = [str(kernel["name"]) for kernel in dearest]
     owner = _owner(chain)
     call = Operation(names[0]) if owner is None else read_operation(owner)
     ms = sum(float(kernel["dur"]) for kernel in kernels) / MICRO
     kind, optimizer = _kind(call, names), _optimizer(chain)
     if optimizer and kind not in {Kind.COPIES, Kind.COLLECTIVES}:
         kind = Kind.OPTIMIZER
-    return Work(kind, call, ms, len(kernels), _detail(kind, call, names), optimizer)
+    precision = _precision(call, names) if kind in PRECISE else ""
+    layout = _layout(call, names) if kind is Kind.CONVOLUTION else ""
+    return Work(kind, call, ms, len(kernels), precision, layout, optimizer)
 
 
 def _optimizer(chain: Sequence[Event]) -> str:
@@ -158,8 +206,8 @@ def _optimizer(chain: Sequence[Event]) -> str:
 
 
 def _kind(call: Operation, names: Sequence[str]) -> Kind:
-    told = next((kind for kind, words in _BY_KERNEL[:2] if words.search(names[0])), None)
-    return told or _BY_OPERATION.get(call.name) or _by_kernel(names[0], call)
+    """By the operation where that is counted, else by the dearest of its kernels."""
+    return _BY_OPERATION.get(call.name) or _by_kernel(names[0], call)
 
 
 def _by_kernel(name: str, call: Operation) -> Kind:
@@ -167,14 +215,6 @@ def _by_kernel(name: str, call: Operation) -> Kind:
     if found is not None:
         return found
     return Kind.POINTWISE if call.name.startswith("aten::") else Kind.OTHER
-
-
-def _detail(kind: Kind, call: Operation, names: Sequence[str]) -> str:
-    if kind is Kind.COPIES:
-        return names[0].partition("(")[2].rstrip(")") or names[0]
-    if kind is Kind.CONVOLUTION:
-        return f"{_layout(call, names)}, {_precision(call, names)}"
-    return _precision(call, names) if kind in PRECISE else _NO_DETAIL
 
 
 def _layout(call: Operation, names: Sequence[str]) -> str:

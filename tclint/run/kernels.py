@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from tclint.records import record
-from tclint.run.device_work import ON_GPU, PRECISE, Kind, Work, gpu_work
+from tclint.run.device_work import ON_GPU, Kind, Work, gpu_work
 from tclint.run.gpu import activity
 from tclint.run.least import BF16, Least
-from tclint.run.operations import result_shape
 from tclint.run.outlook import KernelClass, KernelClasses
 from tclint.run.rates import Rates
 from tclint.run.spans import MICRO, Event, end_of, start_of, steps_in
 
-ATTENTION_BY_HAND = "attention by hand"
 _LOADER = "enumerate(DataLoader)"
 _MANY_IDLE = 0.1
 """The share of a step from which on its idle time is worth a remedy."""
@@ -44,12 +42,12 @@ _REMEDIES: Mapping[str, Remedy] = {
         "rounding",
         lambda works, least: least.products(works),
     ),
-    "convolution channels-last, TF32": Remedy(
+    "convolution channels-last, float32": Remedy(
         "bf16 by `torch.autocast`",
         "precision",
         lambda works, least: least.products(works, BF16),
     ),
-    ATTENTION_BY_HAND: Remedy(
+    Kind.BY_HAND.value: Remedy(
         "`scaled_dot_product_attention`",
         "rounding",
         lambda works, least: least.attention(works),
@@ -83,19 +81,17 @@ def kernel_classes(
     busy = 1.0 - idle / step_ms if step_ms else 1.0
     found = [
         _class(name, here, share, steps, Least(works, rates) if rates else None, busy)
-        for name, here in classes_of(works).items()
+        for name, here in _by_class(works).items()
     ]
     ordered = tuple(sorted(found, key=lambda one: -one.ms))
     launches = seen.launches / seen.steps
     return KernelClasses(ordered, idle, launches, *_idle(events, steps, idle, step_ms, rates))
 
 
-def classes_of(works: Sequence[Work]) -> dict[str, list[Work]]:
-    """The work of a device by the names of its classes."""
-    scores = _scores(works)
+def _by_class(works: Sequence[Work]) -> dict[str, list[Work]]:
     found: dict[str, list[Work]] = {}
     for work in works:
-        found.setdefault(_name(work, scores), []).append(work)
+        found.setdefault(work.name, []).append(work)
     return found
 
 
@@ -115,46 +111,6 @@ def _class(
 def _is_fused(works: Sequence[Work]) -> bool:
     """Whether an optimizer's step is fused already."""
     return any(work.call.name.startswith("aten::_fused_") for work in works)
-
-
-def _name(work: Work, scores: frozenset[tuple[int, frozenset[int]]]) -> str:
-    if _touches(work, scores):
-        return ATTENTION_BY_HAND
-    named = work.detail and work.kind in PRECISE
-    return f"{work.kind.value} {work.detail}" if named else work.kind.value
-
-
-def _scores(works: Sequence[Work]) -> frozenset[tuple[int, frozenset[int]]]:
-    """The sizes of attention's scores: of what both a softmax and a product of a batch are."""
-    products = {_size(shape) for work in works for shape in _of_product(work)}
-    return frozenset(
-        _size(tensor.shape)
-        for work in works
-        if "softmax" in work.call.name
-        for tensor in work.call.tensors[:1]
-        if len(tensor.shape) > 2 and _size(tensor.shape) in products
-    )
-
-
-def _of_product(work: Work) -> Sequence[tuple[int, ...]]:
-
-    shape = result_shape(work.call) if "bmm" in work.call.name else ()
-    return [shape] if shape else []
-
-
-def _size(shape: Sequence[int]) -> tuple[int, frozenset[int]]:
-    count = 1
-    for one in shape:
-        count *= one
-    return count, frozenset(shape[-2:])
-
-
-def _touches(work: Work, scores: frozenset[tuple[int, frozenset[int]]]) -> bool:
-    """Whether a call reads or writes attention's scores."""
-    if not scores or work.kind not in {Kind.MATMUL, Kind.POINTWISE}:
-        return False
-    shapes = [tensor.shape for tensor in work.call.tensors if len(tensor.shape) > 2]
-    return any(_size(shape) in scores for shape in [*shapes, *_of_product(work)])
 
 
 def _idle(

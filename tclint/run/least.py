@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tclint.run.device_work import PRECISE, Kind, Work
+from tclint.run.device_work import PRECISE, Work
 from tclint.run.operations import arithmetic, least_bytes
 from tclint.run.rates import Rates
 
@@ -45,9 +45,12 @@ class Least:
         return min(work.ms, max(seconds, moved) * _S)
 
     def attention(self, works: Sequence[Work]) -> float:
-        """Of attention that is written out: its products, without what is between them."""
-        products = [work for work in works if work.kind is Kind.MATMUL]
-        return sum(arithmetic(work.call) / self._rates.of(work.precision) * _S for work in products)
+        """Of attention that is written out: its products, without what is between them.
+
+        Where scores are masked, half of them may be: those of what comes later.
+        """
+        masked = any("masked" in work.call.name for work in works)
+        return self.arithmetic(works) * (0.5 if masked else 1.0)
 
     def glue(self, works: Sequence[Work]) -> float:
         """Of what lies between products, fused: what they give is read once, and written once.

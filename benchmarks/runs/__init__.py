@@ -1,0 +1,1 @@
+"""``tclint run`` held against the truth on scripts of many kinds."""

@@ -1,0 +1,346 @@
+"""``tclint run`` held against the truth: ``python -m benchmarks.runs --sources DIR --out DIR``.
+
+``DIR`` has a folder ``OWNER+NAME`` with the sources of each repository at the commit of the list
+(``git archive``), and ``ours`` with those that are nobody else's. Each script is recorded as it is;
+then it runs as it is and with each change by hand, in turns, without a report. Printed are, for
+each script, the report's first line and the largest change in truth, what each change saves and
+what the report said of it, whether shares add up to a step, and what compiling brings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.runs import desk as desks
+from benchmarks.runs.listed import COMPILE, LINE, SCRIPTS, Change, Script
+from tclint.records import record
+from tclint.run.launch import SITE, Settings
+from tclint.run.read import read_folder, training
+
+_SMALL = 0.03
+"""The share of a step below which a difference counts as none."""
+_WITHIN = 0.25
+"""By what share of the truth a price may be off."""
+_BROUGHT = 0.15
+"""By what share what compiling brings may be off."""
+_SUMS = 0.05
+
+
+@record(frozen=True)
+class Checked:
+    """A change: what it saves of a step, and what the report says that it can bring at most."""
+
+    name: str
+    kind: str
+    at: str
+    row: int
+    saves: float | None
+    said: float | None
+    why: str = ""
+
+
+@record(frozen=True)
+class Found:
+    """One script: its step, what the report says first, and what is true."""
+
+    name: str
+    kind: str
+    digest: str
+    step: float = 0.0
+    first: str = ""
+    first_row: int = 0
+    said: str = ""
+    shares: float = 0.0
+    nothing: bool = False
+    tried: Mapping[str, Any] | None = None
+    changes: tuple[Checked, ...] = ()
+    seconds: float = 0.0
+    why: str = ""
+    report: Mapping[str, Any] = field(default_factory=dict)
+
+
+def main() -> int:
+    """Measure what there is time for, and print it."""
+    options = _options()
+    options.out.mkdir(parents=True, exist_ok=True)
+    begun, found = time.monotonic(), []
+    for script in _wanted(options):
+        left = options.budget - (time.monotonic() - begun)
+        if left < options.least:
+            print(f"{script.name}: no time left")
+            continue
+        one = _checked(script, options)
+        found.append(one)
+        (options.out / f"{script.name}.json").write_text(json.dumps(asdict(one), indent=1))
+        print(_told(one), flush=True)
+    print(json.dumps(summary(found), indent=1))
+    return 0
+
+
+def _wanted(options: argparse.Namespace) -> list[Script]:
+    only = options.only.split(",") if options.only else [one.name for one in SCRIPTS]
+    here = [one for one in SCRIPTS if getattr(one, options.device) is not None]
+    return sorted((one for one in here if one.name in only), key=lambda one: only.index(one.name))
+
+
+def _checked(script: Script, options: argparse.Namespace) -> Found:
+    begun, folder = time.monotonic(), Path(tempfile.mkdtemp(prefix="tclint-runs-"))
+    try:
+        found = _measured(script, options, folder)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        found = Found(script.name, script.kind, "", why=str(error)[-300:])
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return Found(**{**_fields(found), "seconds": time.monotonic() - begun})
+
+
+def _fields(one: Found) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in Found.__dataclass_fields__}  # type: ignore[attr-defined]
+
+
+def _measured(script: Script, options: argparse.Namespace, folder: Path) -> Found:
+    told, text = _recorded(script, options, folder)
+    rounds: dict[str, list[float]] = {}
+    names = [None, *script.changes]
+    for _ in range(options.rounds):
+        for change in names:
+            rounds.setdefault(change.name if change else "", []).append(
+                _quiet(script, options, folder, change)
+            )
+    plain = median(rounds[""])
+    file = desks.lay_out(script, options.sources, folder / "work")
+    changes = tuple(
+        _one(change, told, desks.row_of(file, change.at), plain, median(rounds[change.name]))
+        for change in script.changes
+    )
+    rank = told["ranks"][0] if told["ranks"] else {}
+    first = next((one for one in told["lines"] if one["rank"] == 1), None)
+    return Found(
+        script.name,
+        script.kind,
+        desks.digest(script, options.sources),
+        plain,
+        f"{Path(first['filename']).name}:{first['row']}" if first else "",
+        first["row"] if first else 0,
+        text,
+        _sum_of_shares(told),
+        "nothing" in text and "worth a change" in text,
+        told.get("tried"),
+        changes,
+        report={
+            "step_ms": rank.get("step_ms"),
+            "kernels": rank.get("kernels"),
+            "ceiling": told.get("ceiling"),
+            "account": told.get("account"),
+            "lines": [one for one in told["lines"] if one["ms"]["value"]],
+        },
+    )
+
+
+def _sum_of_shares(told: Mapping[str, Any]) -> float:
+    """What the groups of the time add up to, as a share of a step; 0 where none are told."""
+    account = told.get("account") or {}
+    groups = account.get("groups") or []
+    whole = account.get("mean") or 0.0
+    unexplained = account.get("unexplained") or 0.0
+    return (sum(one["ms"] for one in groups) + unexplained) / whole if whole else 0.0
+
+
+def _one(
+    change: Change, told: Mapping[str, Any], row: int, plain: float, changed: float
+) -> Checked:
+    why = "" if plain and changed else "made no steps"
+    saves = plain - changed if not why else None
+    return Checked(change.name, change.kind, change.at, row, saves, _said(change, told, row), why)
+
+
+def _said(change: Change, told: Mapping[str, Any], row: int) -> float | None:
+    """Milliseconds of a step that a change can bring by the report; None where it says nothing."""
+    if change.kind == COMPILE:
+        tried = told.get("tried")
+        failed = not tried or tried["failed"]
+        return None if failed else tried["eager"]["value"] - tried["compiled"]["value"]
+    if change.kind == LINE:
+        lines = [one["ms"]["value"] for one in told["lines"] if one["row"] == row]
+        groups = (told.get("account") or {}).get("groups") or []
+        group = [one["ms"] for one in groups if one.get("place") and one["place"][1] == row]
+        return max([*lines, *group], default=None)
+    kernels = (told["ranks"][0].get("kernels") if told["ranks"] else None) or {"classes": []}
+    named = [one["saves"] for one in kernels["classes"] if one["name"].startswith(change.at)]
+    return sum(named) if named else None
+
+
+def _recorded(
+    script: Script, options: argparse.Namespace, folder: Path
+) -> tuple[Mapping[str, Any], str]:
+    """The report on the script as it is, as JSON and as text."""
+    file = desks.lay_out(script, options.sources, folder / "work")
+    report, kept = folder / "report.json", folder / "kept"
+    tries = script.name in options.try_compile.split(",") or options.try_compile == "all"
+    words = [sys.executable, "-m", "tclint", "run", "--keep", str(kept)]
+    words += ["--output-format", "json", "--output-file", str(report), "--seed", "0"]
+    words += ["--steps", str(script.steps)] if script.steps else []
+    words += ["--try-compile" if tries else "--no-try-compile", "--"]
+    done = _run([*words, *_command(script, options, file)], script, options, folder, {})
+    (options.out / f"{script.name}.log").write_text(done.stdout)
+    if not report.is_file():
+        raise ValueError(f"no report: {done.stdout[-300:]}")
+    trace = [sys.executable, "-m", "tclint", "trace", str(kept)]
+    text = _run(trace, script, options, folder, {}).stdout
+    (options.out / f"{script.name}.txt").write_text(text)
+    return json.loads(report.read_text()), text
+
+
+def _quiet(
+    script: Script, options: argparse.Namespace, folder: Path, change: Change | None
+) -> float:
+    """Milliseconds of a step, the mean of those after the warm-up; 0 where there are none."""
+    file = desks.lay_out(script, options.sources, folder / "work", change)
+    record_to = Path(tempfile.mkdtemp(dir=folder))
+    settings = Settings(steps=script.steps, window=(0, 0, 0), seed=0)
+    told = settings.environment(record_to)
+    _run(_command(script, options, file), script, options, folder, told)
+    for one in training(read_folder(record_to)):
+        ends = one.steps.ends if one.steps is not None else ()
+        warm = _settled(ends)
+        if len(ends) > warm + 1:
+            return (ends[-1] - ends[warm]) / (len(ends) - 1 - warm) / 1e6
+    return 0.0
+
+
+def _settled(ends: Sequence[int]) -> int:
+    """The steps that do not count: ten, or a third of few; compiling takes place in them."""
+    return min(10, len(ends) // 3)
+
+
+def _command(script: Script, options: argparse.Namespace, file: Path) -> list[str]:
+    more = getattr(script, options.device) or ""
+    launcher = shlex.split(script.launcher)
+    return [options.python, *launcher, file.name, *shlex.split(f"{script.arguments} {more}")]
+
+
+def _run(
+    words: Sequence[str],
+    script: Script,
+    options: argparse.Namespace,
+    folder: Path,
+    told: Mapping[str, str],
+) -> subprocess.CompletedProcess[str]:
+    work = folder / "work"
+    file = work / script.path
+    here = dict(desks.environment(file, work)) | dict(told)
+    if told:
+        here["PYTHONPATH"] = os.pathsep.join([str(SITE), here["PYTHONPATH"]])
+    here["PATH"] = os.pathsep.join([str(file.parent / "bin"), here["PATH"]])
+    return subprocess.run(
+        words,
+        cwd=file.parent,
+        env=here,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+        timeout=options.time_limit,
+        check=False,
+    )
+
+
+def summary(found: Sequence[Found]) -> dict[str, Any]:
+    """How often the report is right."""
+    whole = [one for one in found if not one.why]
+    lines = [(one, change) for one in whole for change in one.changes if change.saves is not None]
+    large = [(one, change) for one, change in lines if _is_large(one, change)]
+    judged = [one for one in whole if any(change.kind == LINE for change in one.changes)]
+    return {
+        "scripts": len(found),
+        "ran": len(whole),
+        "first_named_is_first": [sum(map(_is_first, judged)), len(judged)],
+        "prices_within": [sum(_is_near(one, change) for one, change in large), len(large)],
+        "shares_sum": [sum(abs(one.shares - 1) <= _SUMS for one in whole), len(whole)],
+        "nothing_though_something": [one.name for one in whole if one.nothing and _gains(one)],
+        "compiling_within": _compiling(lines),
+    }
+
+
+def _is_large(one: Found, change: Checked) -> bool:
+    most = max(change.saves or 0.0, change.said or 0.0)
+    return change.kind != COMPILE and most > _SMALL * one.step
+
+
+def _is_near(one: Found, change: Checked) -> bool:
+    saves = change.saves or 0.0
+    off = abs((change.said or 0.0) - saves)
+    return off <= max(_WITHIN * abs(saves), _SMALL * one.step)
+
+
+def _is_first(one: Found) -> bool:
+    """Whether the first line is that of the change that saves most, or none where none saves."""
+    lines = [change for change in one.changes if change.kind == LINE]
+    best = max(lines, key=lambda change: change.saves or 0.0)
+    if (best.saves or 0.0) <= _SMALL * one.step:
+        return one.first_row not in {change.row for change in lines}
+    return one.first_row == best.row
+
+
+def _gains(one: Found) -> bool:
+    return any((change.saves or 0.0) > 0.1 * one.step for change in one.changes)
+
+
+def _compiling(lines: Sequence[tuple[Found, Checked]]) -> list[int]:
+    tried = [
+        (one, change) for one, change in lines if change.kind == COMPILE and change.said is not None
+    ]
+    right = [
+        abs((one.step - (change.said or 0.0)) - (one.step - (change.saves or 0.0)))
+        <= _BROUGHT * (one.step - (change.saves or 0.0))
+        for one, change in tried
+    ]
+    return [sum(right), len(right)]
+
+
+def _told(one: Found) -> str:
+    if one.why:
+        return f"{one.name}: failed after {one.seconds:.0f} s: {one.why}"
+    head = (
+        f"{one.name} ({one.kind}): step {one.step:.3f} ms, first named {one.first or 'none'}, "
+        f"shares {one.shares:.2f}, {'says nothing, ' if one.nothing else ''}{one.seconds:.0f} s"
+    )
+    rows = [head]
+    for change in one.changes:
+        said = "not named" if change.said is None else f"said {change.said:.3f}"
+        true = change.why or f"saves {change.saves:.3f} ms ({(change.saves or 0) / one.step:.0%})"
+        rows.append(f"  {change.name} (line {change.row}): {true}, {said}")
+    return "\n".join(rows)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sources", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/out/runs"))
+    parser.add_argument("--python", default=sys.executable, help="runs the scripts")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--only", default="", help="names in order, with commas between")
+    parser.add_argument("--try-compile", default="", help="names, or all")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--budget", type=float, default=3600, help="seconds for all of them")
+    parser.add_argument("--least", type=float, default=40, help="seconds that a script may take")
+    parser.add_argument("--time-limit", type=float, default=300)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

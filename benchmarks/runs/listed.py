@@ -1,0 +1,440 @@
+"""The scripts: where each comes from, how it is started, and the changes that check its report."""
+
+from __future__ import annotations
+
+from tclint.records import record
+
+LINE, COMPILE = "line", "compile"
+
+
+@record(frozen=True)
+class Change:
+    """A change by hand: what its author would write, as texts that stand in the file once.
+
+    ``at`` is a text in the line that the report should name for it. ``kind`` is ``line``, or
+    ``compile`` for what compiling the model brings; ``setting`` where a class of kernels is meant,
+    whose name begins with ``at``.
+    """
+
+    name: str
+    at: str
+    edits: tuple[tuple[str, str], ...]
+    kind: str = LINE
+
+
+@record(frozen=True)
+class Script:
+    """One script. ``path`` is in the repository, whose ``folder`` it needs, and nothing else.
+
+    ``arguments`` are for both devices, ``cpu`` and ``cuda`` are added; None: not for this device.
+    ``first`` names the changes of which one must be the report's first line; empty: none is.
+    ``finished`` is for those that an expert has nothing to change in.
+    """
+
+    name: str
+    kind: str
+    repository: str
+    commit: str
+    path: str
+    arguments: str = ""
+    cpu: str | None = ""
+    cuda: str | None = ""
+    data: str = ""
+    steps: int = 120
+    changes: tuple[Change, ...] = ()
+    launcher: str = ""
+    finished: bool = False
+
+    @property
+    def public(self) -> bool:
+        """Whether it is somebody else's, and unmodified."""
+        return bool(self.repository)
+
+
+def fused(at: str, call: str) -> Change:
+    """The optimizer's step in one kernel."""
+    return Change("fused", at, ((call, call.removesuffix(")") + ", fused=True)"),))
+
+
+def compiled(made: str, model: str) -> Change:
+    """The model compiled by the line behind the one that makes it."""
+    return Change("compile", made, ((made, f"{made}; {model}.compile()"),), COMPILE)
+
+
+def _without_evaluation(every: int) -> Change:
+    """The loop without the losses that it works out every so many steps."""
+    edit = f"eval_interval = {every}", "eval_interval = 10**9"
+    return Change("evaluation", "losses = estimate_loss()", (edit,))
+
+
+_EXAMPLES = "pytorch/examples", "77f55b912142e11fcfdf5b530231fb9c52f181e8"
+_LECTURE = "karpathy/ng-video-lecture", "52201428ed7b46804849dea0b3ccf0de9df1a5c3"
+_GANS = "eriklindernoren/PyTorch-GAN", "36d3c77e5ff20ebe0aeefd322326a134a279b93e"
+_TF32 = Change(
+    "TF32",
+    "matmul float32",
+    (("import torch\n", "import torch; torch.set_float32_matmul_precision('high')\n"),),
+    "setting",
+)
+_KEPT = (
+    "train_loader = type('Kept', (list,), {'dataset': dataset1})"
+    "(torch.utils.data.DataLoader(dataset1,**train_kwargs))"
+)
+_BOTH = "discriminator = Discriminator(); generator.compile(); discriminator.compile()"
+_MASKED = '        att = att.masked_fill(self.mask[:, :, :T, :T] == 0, float("-inf"))\n'
+_MODEL = "    model = Net().to(device)\n"
+
+SCRIPTS = (
+    Script(
+        "lecture_gpt",
+        "training",
+        *_LECTURE,
+        "gpt.py",
+        data="input",
+        cpu=None,
+        steps=560,
+        changes=(
+            Change(
+                "evaluation",
+                "losses = estimate_loss()",
+                (("eval_interval = 500", "eval_interval = 10**9"),),
+            ),
+            fused("optimizer.step()", "torch.optim.AdamW(model.parameters(), lr=learning_rate)"),
+            compiled("m = model.to(device)", "m"),
+            _TF32,
+        ),
+    ),
+    Script(
+        "lecture_bigram",
+        "training",
+        *_LECTURE,
+        "bigram.py",
+        data="input",
+        steps=700,
+        changes=(
+            Change(
+                "evaluation",
+                "losses = estimate_loss()",
+                (("eval_interval = 300", "eval_interval = 10**9"),),
+            ),
+            fused("optimizer.step()", "torch.optim.AdamW(model.parameters(), lr=learning_rate)"),
+            compiled("m = model.to(device)", "m"),
+        ),
+    ),
+    Script(
+        "makemore",
+        "training",
+        "karpathy/makemore",
+        "988aa59e4d8fefa526d06f3b453ad116258398d4",
+        "makemore.py",
+        arguments="-i names.txt -o out --num-workers 0",
+        cuda="--device cuda",
+        data="names",
+        steps=300,
+        changes=(
+            Change(
+                "loading",
+                "batch = batch_loader.next()",
+                (
+                    ("        batch = batch_loader.next()\n", "        batch = kept\n"),
+                    (
+                        "    best_loss = None\n",
+                        "    best_loss = None; kept = batch_loader.next()\n",
+                    ),
+                ),
+            ),
+            fused("optimizer.step()", "betas=(0.9, 0.99), eps=1e-8)"),
+            compiled("    model.to(args.device)", "model"),
+        ),
+    ),
+    Script(
+        "nanoGPT",
+        "training",
+        "karpathy/nanoGPT",
+        "3adf61e154c3fe3fca428ad6bc3818b27a3b8291",
+        "train.py",
+        arguments="config/train_shakespeare_char.py --eval_interval=1000 --eval_iters=2 "
+        "--compile=False",
+        cpu="--device=cpu --block_size=64 --batch_size=4 --n_layer=2 --n_head=2 --n_embd=64",
+        cuda="--log_interval=10",
+        data="characters",
+        steps=200,
+        changes=(Change("compile", "model(X, Y)", (("if compile:", "if True:"),), COMPILE),),
+    ),
+    Script(
+        "mnist",
+        "training",
+        *_EXAMPLES,
+        "mnist/main.py",
+        arguments="--epochs=2",
+        cpu="--no-accel",
+        data="",
+        steps=180,
+        changes=(
+            Change(
+                "loading",
+                "in enumerate(train_loader)",
+                (
+                    (
+                        "train_loader = torch.utils.data.DataLoader(dataset1,**train_kwargs)",
+                        _KEPT,
+                    ),
+                ),
+            ),
+            compiled(_MODEL.strip(), "model"),
+        ),
+    ),
+    Script(
+        "vae",
+        "training",
+        *_EXAMPLES,
+        "vae/main.py",
+        arguments="--epochs=2",
+        cpu="--no-accel",
+        data="",
+        steps=180,
+        changes=(
+            fused("optimizer.step()", "optim.Adam(model.parameters(), lr=1e-3)"),
+            compiled("model = VAE().to(device)", "model"),
+        ),
+    ),
+    Script(
+        "mnist_rnn",
+        "training",
+        *_EXAMPLES,
+        "mnist_rnn/main.py",
+        arguments="--epochs=2",
+        cpu=None,
+        cuda="--accel",
+        steps=180,
+        changes=(compiled(_MODEL.strip(), "model"),),
+    ),
+    Script(
+        "siamese",
+        "training",
+        *_EXAMPLES,
+        "siamese_network/main.py",
+        arguments="--epochs=2 --batch-size=64",
+        cpu=None,
+        steps=120,
+    ),
+    Script(
+        "dcgan",
+        "GAN",
+        *_EXAMPLES,
+        "dcgan/main.py",
+        arguments="--dataset=fake --manualSeed=0 --outf=out --niter=12",
+        cpu="--batchSize=16 --ngf=8 --ndf=8 --workers=0",
+        cuda="--accel --workers=4",
+        steps=120,
+        changes=(
+            fused(
+                "optimizerD.step()",
+                "optim.Adam(netD.parameters(), lr=opt.lr, betas=(opt.beta1, 0.999))",
+            ),
+            Change(
+                "compile",
+                "netG(noise)",
+                (
+                    (
+                        "netG = Generator(ngpu).to(device)",
+                        "netG = Generator(ngpu).to(device); netG.compile()",
+                    ),
+                    (
+                        "netD = Discriminator(ngpu).to(device)",
+                        "netD = Discriminator(ngpu).to(device); netD.compile()",
+                    ),
+                ),
+                COMPILE,
+            ),
+        ),
+    ),
+    Script(
+        "word_language_model",
+        "training",
+        *_EXAMPLES,
+        "word_language_model/main.py",
+        arguments="--model=LSTM --epochs=1 --use-optimizer --lr=0.001",
+        cpu="--emsize=64 --nhid=64",
+        cuda="--accel",
+        data="texts",
+        steps=150,
+        changes=(fused("optimizer.step()", "torch.optim.AdamW(model.parameters(), lr=args.lr)"),),
+    ),
+    Script(
+        "regression",
+        "training",
+        *_EXAMPLES,
+        "regression/main.py",
+        steps=150,
+        finished=True,
+    ),
+    Script(
+        "time_sequence",
+        "training",
+        *_EXAMPLES,
+        "time_sequence_prediction/train.py",
+        arguments="--steps=4",
+        cuda=None,
+        data="waves",
+        steps=0,
+    ),
+    Script("actor_critic", "RL", *_EXAMPLES, "reinforcement_learning/actor_critic.py", steps=150),
+    Script("reinforce", "RL", *_EXAMPLES, "reinforcement_learning/reinforce.py", steps=150),
+    Script(
+        "gan",
+        "GAN",
+        *_GANS,
+        "implementations/gan/gan.py",
+        arguments="--n_epochs=3",
+        steps=180,
+        changes=(
+            fused(
+                "optimizer_G.step()",
+                "torch.optim.Adam(generator.parameters(), lr=opt.lr, betas=(opt.b1, opt.b2))",
+            ),
+            Change(
+                "compile",
+                "generator(z)",
+                (
+                    (
+                        "discriminator = Discriminator()",
+                        _BOTH,
+                    ),
+                ),
+                COMPILE,
+            ),
+        ),
+    ),
+    Script(
+        "wgan_gp",
+        "GAN",
+        *_GANS,
+        "implementations/wgan_gp/wgan_gp.py",
+        arguments="--n_epochs=3",
+        steps=150,
+    ),
+    Script(
+        "dlrm",
+        "recommender",
+        "facebookresearch/dlrm",
+        "090956ee2319ddd349a42232958aefccfe3f7b0a",
+        "dlrm_s_pytorch.py",
+        arguments="--arch-sparse-feature-size=16 --arch-mlp-bot=13-64-16 --arch-mlp-top=64-32-1 "
+        "--arch-embedding-size=1000-1000-1000-1000-1000-1000-1000-1000 --data-generation=random "
+        "--mini-batch-size=128 --num-batches=160 --print-freq=20",
+        cuda="--use-gpu",
+        steps=150,
+    ),
+    Script(
+        "cifar",
+        "training",
+        "kuangliu/pytorch-cifar",
+        "49b7aa97b0c12fe0d4054e670403a16b6b834ddd",
+        "main.py",
+        cpu=None,
+        data="terminal",
+        steps=90,
+        changes=(
+            compiled("net = net.to(device)", "net"),
+            Change(
+                "channels_last",
+                "convolution channels-first",
+                (
+                    (
+                        "net = net.to(device)",
+                        "net = net.to(device, memory_format=torch.channels_last)",
+                    ),
+                ),
+                "setting",
+            ),
+        ),
+    ),
+    Script(
+        "ppo",
+        "RL",
+        "vwxyzjn/cleanrl",
+        "fe8d8a03c41a7ef5b523e2e354bd01c363e786bb",
+        "cleanrl/ppo.py",
+        arguments="--total-timesteps 20000",
+        steps=400,
+        changes=(
+            fused(
+                "optimizer.step()",
+                "optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)",
+            ),
+        ),
+    ),
+    Script(
+        "tiny_diffusion",
+        "diffusion",
+        "tanelp/tiny-diffusion",
+        "726b6bbbf2c9e3d23dff9eaea2fda10d0af6a78c",
+        "ddpm.py",
+        arguments="--dataset=line --num_epochs=2 --save_images_step=1",
+        cuda=None,
+        steps=400,
+        changes=(
+            Change(
+                "fused",
+                "optimizer.step()",
+                (("lr=config.learning_rate,", "lr=config.learning_rate, fused=True,"),),
+            ),
+        ),
+    ),
+    Script(
+        "ddp",
+        "DDP",
+        *_EXAMPLES,
+        "distributed/ddp-tutorial-series/multigpu_torchrun.py",
+        arguments="4 10",
+        cpu=None,
+        launcher="-m torch.distributed.run --standalone --nproc-per-node=1",
+        steps=200,
+    ),
+    Script(
+        "gpt_plain",
+        "training",
+        "",
+        "",
+        "gpt_plain.py",
+        cpu=None,
+        steps=75,
+        changes=(
+            _TF32,
+            Change(
+                "attention",
+                "attention by hand",
+                (
+                    (_MASKED, ""),
+                    ("        att = F.softmax(att, dim=-1)\n", ""),
+                    (
+                        "        att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))\n",
+                        "",
+                    ),
+                    ("(att @ v)", "F.scaled_dot_product_attention(q, k, v, is_causal=True)"),
+                ),
+                "setting",
+            ),
+            Change("fused", "opt.step()", (('fused=VARIANT == "hand")', "fused=True)"),)),
+            compiled("    model = GPT().to(device)", "model"),
+        ),
+    ),
+    Script(
+        "loss_article",
+        "training",
+        "",
+        "",
+        "loss_article.py",
+        cpu=None,
+        steps=58,
+        changes=(
+            Change(
+                "loss",
+                "loss = criterion(outputs, labels)",
+                (("loss = criterion(outputs, labels)", "loss = F.cross_entropy(outputs, labels)"),),
+            ),
+            compiled("model = Net().cuda(device)", "model"),
+        ),
+    ),
+)

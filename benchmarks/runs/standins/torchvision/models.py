@@ -1,0 +1,1 @@
+"""No models: scripts that need some are not in the list."""
