@@ -40,7 +40,14 @@ SETTINGS: Final[Mapping[str, str]] = {
     "inlayHints": "hovering over a name tells what it holds",
 }
 """What editors could set."""
-CODES: Final[Mapping[str, str]] = {}
+CODES: Final[Mapping[str, str]] = {
+    "TCL601": "write `F.log_softmax(x, dim)`; no rule looks for it",
+    "TCL602": "write `torch.logsumexp(x, dim)`; no rule looks for it",
+    "TCL603": "write `F.softmax(x, dim)`; no rule looks for it",
+    "TCL605": "write `F.embedding(indices, weight)`; no rule looks for it",
+    "TCL606": "write `F.scaled_dot_product_attention(q, k, v)`; no rule looks for it",
+    "TCL608": "write `F.layer_norm` or `F.rms_norm`; no rule looks for it",
+}
 """Codes of rules."""
 
 

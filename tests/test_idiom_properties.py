@@ -34,16 +34,9 @@ def _is_idiom(rule: Rule, example: Bad) -> bool:
     return rule.code.startswith("TCL60") and example.unsafe is not None
 
 
-def _inputs(
-    code: str, rows: int, columns: int, scale: float, *, four_dims: bool = False
-) -> list[torch.Tensor]:
+def _inputs(code: str, rows: int, columns: int, scale: float) -> list[torch.Tensor]:
     """Random arguments for the rule's examples, in double precision."""
     x = torch.randn(rows, columns, dtype=torch.float64) * scale
-    if code == "TCL606":
-        heads = (1, 2) if four_dims else (2,)
-        return [*(torch.randn(3, *heads, rows, 4, dtype=torch.float64) * scale).unbind()]
-    if code == "TCL605":
-        return [torch.randint(4, (rows,)), torch.randn(4, 3) * scale]
     if code == "TCL607":
         return [x, torch.randint(columns, (rows,)), torch.rand(columns, dtype=torch.float64) + 0.1]
     return [x]
@@ -83,40 +76,12 @@ def test_same_results_and_gradients(
     assume(rule.code != "TCL607" or columns >= 3 or "< 3" not in example.code)
     torch.manual_seed(seed)
     columns = min(columns, 3) if "< 3" in example.code else columns
-    four_dims = "permute(0, 1, 3, 2)" in example.code
-    inputs = _inputs(rule.code, rows, columns, scale, four_dims=four_dims)
+    inputs = _inputs(rule.code, rows, columns, scale)
     assert example.unsafe is not None
     before, after = _run(example.code, inputs), _run(example.unsafe, inputs)
     assert len(before) == len(after)
     for left, right in zip(before, after, strict=True):
         torch.testing.assert_close(left, right, **_TOLERANCE[left.dtype])
-
-
-EXTREME = (
-    ("TCL601", "torch.log(F.softmax(x, dim=-1))", "F.log_softmax(x, dim=-1)", [0.0, 200.0]),
-    ("TCL601", "torch.log(torch.sigmoid(x))", "F.logsigmoid(x)", [-200.0, 1.0]),
-    ("TCL602", "x.exp().sum(-1).log()", "torch.logsumexp(x, dim=-1)", [1.0, 200.0]),
-    ("TCL603", "x.exp() / x.exp().sum(-1, keepdim=True)", "F.softmax(x, dim=-1)", [1.0, 200.0]),
-)
-
-
-@pytest.mark.parametrize(("code", "before", "after", "values"), EXTREME)
-def test_extreme_values_are_kept(code: str, before: str, after: str, values: list[float]) -> None:
-    inputs = [torch.tensor([values])]
-    formula = _run(f"def f(x):\n    return {before}\n", inputs)
-    operator = _run(f"def f(x):\n    return {after}\n", inputs)
-    assert not all(part.isfinite().all() for part in formula)
-    assert all(part.isfinite().all() for part in operator)
-
-
-def test_one_bad_row_spoils_a_product_but_no_other_row() -> None:
-    weight = torch.tensor([[1.0], [float("inf")]])
-    product, picked = (
-        _function(f"def f(i, w):\n    return {body}\n")(torch.tensor([0]), weight)
-        for body in ("F.one_hot(i, 2).float() @ w", "F.embedding(i, w)")
-    )
-    assert product.isnan().all()
-    assert picked.tolist() == [[1.0]]
 
 
 def test_classes_outside_of_the_range_are_treated_differently() -> None:
@@ -130,8 +95,8 @@ def test_classes_outside_of_the_range_are_treated_differently() -> None:
 def test_a_formula_stays_where_the_file_cannot_name_the_operator(tmp_path: Path) -> None:
     path = tmp_path / "model.py"
     path.write_text(
-        "from torch import log, softmax\nfrom torch.nn import Module\n\n\nclass Net(Module):\n"
-        "    def forward(self, x):\n        return log(softmax(x, -1))\n"
+        "from torch import sigmoid\nfrom torch.nn import Module\n\n\nclass Net(Module):\n"
+        "    def forward(self, x):\n        return x * sigmoid(x)\n"
     )
-    (result,) = check_files([path], Config(tmp_path, select=("TCL601",))).results
+    (result,) = check_files([path], Config(tmp_path, select=("TCL604",), weak=True)).results
     assert result.diagnostic.declined == Decline("the file does not import torch")

@@ -116,6 +116,7 @@ LIBRARY = "tclint_rules.lib."
 ROOMS = ("facts", "judge", "rewrite")
 """What several rules use, in the order in which one may import the other."""
 APART: Mapping[str, str] = {
+    "idioms.formulas": "what a product or a sum comes to, a question of its own",
     "lib.facts.device_origins": "where values are, a question of its own",
     "lib.judge.contexts": "where a number stands, on 470 lines; its client has 340",
     "lib.judge.pointwise": "what is computed element by element, a question of its own",

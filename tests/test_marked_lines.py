@@ -56,34 +56,6 @@ PROGRAMS = {
         def f12(x: torch.Tensor):
             return x * torch.sigmoid(x)  # TCL604
     """,
-    "norms": """
-        from kernels import use_kernel
-
-        @use_kernel("RMSNorm")
-        class Taken(torch.nn.Module):
-            def forward(self, x: torch.Tensor):
-                return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
-
-        class Norm(torch.nn.Module):
-            def forward(self, x: torch.Tensor):
-                return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)  # TCL608
-
-        class Square(torch.nn.Module):
-            def forward(self, x: torch.Tensor):
-                return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6)  # TCL608
-
-        class OfAnother(torch.nn.Module):
-            def forward(self, x: torch.Tensor, y: torch.Tensor):
-                return x * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-6)
-
-        class Divided(torch.nn.Module):
-            def forward(self, x: torch.Tensor):
-                return x / torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
-
-        class OfAttribute(torch.nn.Module):
-            def forward(self, s):
-                return s.x * torch.rsqrt(s.x.pow(2).mean(-1, keepdim=True) + 1e-6)
-    """,
     "losses": """
         import torch.nn.functional as F
 
@@ -134,63 +106,6 @@ PROGRAMS = {
             if flag:
                 return -p[range(len(target)), target].mean()
             return logits
-    """,
-    "logarithms": """
-        def f1(x: torch.Tensor, out: torch.Tensor):
-            return torch.log(x.softmax(-1), out=out)
-
-        def f2(x: torch.Tensor, **more):
-            return torch.log(torch.softmax(x, **more))
-
-        def f3(x: torch.Tensor, *more):
-            return torch.log(torch.softmax(x, *more))
-
-        def f4(x: torch.Tensor):
-            return torch.log(torch.softmax(input=x, dim=-1))  # TCL601
-
-        def f5(x: torch.Tensor):
-            return torch.log(input=torch.softmax(x, dim=-1))  # TCL601
-
-        def f6(x: torch.Tensor):
-            return torch.log(torch.softmax(dim=-1))
-
-        def f7(x: torch.Tensor):
-            return torch.log(torch.sigmoid(x))  # TCL601
-    """,
-    "attention": """
-        import torch.nn.functional as F
-
-        class Net(torch.nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.drop = torch.nn.Dropout(0.1)
-            def forward(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor):
-                a = F.softmax(q @ k.transpose(-2, -1) / 8.0, dim=-1)
-                return self.drop(a) @ v  # TCL606: pass the dropout as `dropout_p=`, which is
-        def f1(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor):
-            return F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v  # TCL606
-        def f2(x: torch.Tensor):
-            q, k, v = x.unbind(-1)
-            return F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v
-        def f3(s, v: torch.Tensor):
-            return F.softmax(s.q @ s.k.transpose(-2, -1), dim=-1) @ v
-        def f4(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor):
-            look = lambda: F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v  # TCL606
-            return look()
-
-        def f5(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, b):
-            a = F.softmax(q @ k.transpose(-2, -1) + b(), dim=-1)
-            return F.dropout(a) @ v  # TCL606: pass the dropout as `dropout_p=`, which is
-    """,
-    "one-hot products": """
-        import torch.nn.functional as F
-
-        def f1(x: torch.Tensor, w: torch.Tensor):
-            return F.one_hot(x, 10).float() @ w  # TCL605
-        def f2(x: torch.Tensor, w: torch.Tensor):
-            return F.one_hot(x, 10).float @ w
-        def f3(x: torch.Tensor, w: torch.Tensor):
-            return F.one_hot(x, 10).to(w.dtype).abs() @ w
     """,
     "collectives": """
         import torch.distributed as dist
@@ -1535,13 +1450,6 @@ PROGRAMS = {
     """,
     "values in a try": """
         import numpy as np
-
-        def f1(x: torch.Tensor):
-            try:
-                k = torch.exp(x)
-                return k / k.sum(-1, keepdim=True)  # TCL603: `k` is used again
-            except ValueError:
-                return x
 
         def f3(x: torch.Tensor):
             for i in np.arange(3):  # TCL141: `j` is assigned more than once

@@ -87,7 +87,7 @@ def test_an_operator_gives_what_the_formula_gave(rule: Rule, example: Bad) -> No
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 @pytest.mark.parametrize(("rule", "example"), cases(Bad, where=_of(FORMULAS)))
 def test_an_operator_rounds_no_worse_than_the_formula(rule: Rule, example: Bad, name: str) -> None:
-    if example.unsafe is None or rule.code in ("TCL605", "TCL607") or "float64" in example.code:
+    if example.unsafe is None or rule.code == "TCL607" or "float64" in example.code:
         pytest.skip("not of one dtype")
     torch.manual_seed(0)
     exact = [torch.randn_like(one).double() for one in _on_gpu(example.inputs)]

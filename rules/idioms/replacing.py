@@ -10,7 +10,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
 
 from ..lib.facts.fallbacks import KEPT, is_fallback
-from ..lib.judge.saved_for_backward import judge_kept, judge_result
+from ..lib.judge.saved_for_backward import judge_kept
 from ..lib.judge.verdict import Changes, combine
 from ..lib.rewrite.proved import NO_TORCH, repair_as_proved
 from .def_use import without_leftovers
@@ -24,18 +24,14 @@ def replaced(
     differs: Changes,
     *,
     positional: int = 1,
-    more: Mapping[str, ast.expr] | None = None,
     leaves: bool = False,
     keeps: Sequence[ast.expr] = (),
-    keeps_result: bool = False,
 ) -> Repair | Decline:
     """The repair that calls ``function`` in the place of ``node``.
 
-    So many arguments go by position, the others by their names. A text is put as it is, with the
-    expressions ``more`` in the place of their names. What served only ``node`` goes with it, unless
-    the caller, who knows more of it, ``leaves`` that. Autograd ``keeps`` some arguments of the call
-    for the backward pass, of which it kept only copies before, and where it ``keeps_result`` what
-    the call gives.
+    So many arguments go by position, the others by their names. A text is put as it is. What served
+    only ``node`` goes with it, unless the caller, who knows more of it, ``leaves`` that. Autograd
+    ``keeps`` some arguments of the call for the backward pass, of which it kept only copies before.
     """
     spelled = site.spell(function)
     if spelled is None:
@@ -43,17 +39,13 @@ def replaced(
     if is_fallback(site, node, function):
         return Decline(KEPT.format(function))
     parts = {name: part for name, part in arguments.items() if isinstance(part, ast.expr)}
-    parts.update(more or {})
     texts = {n: f"${n}" if isinstance(p, ast.expr) else p for n, p in arguments.items()}
     by_place, by_name = [*texts.values()][:positional], [*texts.items()][positional:]
     listed = [*by_place, *(f"{name}={text}" for name, text in by_name)]
     template = f"{spelled}({', '.join(listed)})"
     rewrite = Replace(node, template, parts)
     short = spelled.rpartition("torch.")[2] if spelled.startswith("torch.") else spelled
-    variable = _variable(site, node)
-    kept = judge_kept(site, node, keeps, variable)
-    if keeps_result:
-        kept = combine([kept, judge_result(site, node, variable)])
+    kept = judge_kept(site, node, keeps, _variable(site, node))
     fix = repair_as_proved(combine([differs, kept]), f"Use `{short}`", (rewrite,))
     if isinstance(fix, Decline):
         return fix

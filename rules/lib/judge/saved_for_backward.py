@@ -75,26 +75,6 @@ def _judge(site: Site, node: ast.expr | ast.stmt, kept: ast.expr, new: str | Non
     return Changes(f"autograd saves `{text}`: writing to it in place makes the backward pass raise")
 
 
-def judge_result(site: Site, node: ast.expr | ast.stmt, new: str | None) -> Verdict:
-    """Judge that nobody writes the result of ``node``, where autograd keeps that.
-
-    ``new`` is the variable that holds it, None where it is used at once.
-    """
-    writer: ast.AST | None = next((a for a in site.ancestors(node) if _writes_it(a, node)), None)
-    if writer is None and new is not None:
-        later = runs_after(site, node, nodes(site.body.scope))
-        writer = next((part for part in later if _may_write(site, part, {new}, None)), None)
-    if isinstance(writer, (ast.expr, ast.stmt)):
-        told = site.text(writer).splitlines()[0]
-        return Refused(f"`{told}` may write to the result, which the backward pass would need")
-    return PROVED
-
-
-def _writes_it(around: ast.AST, node: ast.AST) -> bool:
-    """True for ``node.mul_(2)`` and ``node[0].mul_(2)``."""
-    return any(node in ast.walk(owner) for owner in _written(around))
-
-
 def _is_bound_later(site: Site, node: ast.AST, name: str) -> bool:
     """True where a variable may come to hold a tensor from elsewhere."""
     bindings = [site.parent(store) for store in runs_after(site, node, site.stores(name))]
