@@ -37,6 +37,7 @@ _WITHIN = 0.25
 _BROUGHT = 0.15
 """By what share what compiling brings may be off."""
 _SUMS = 0.05
+_OF_THE_MODEL = frozenset({"forward", "backward", "gpu"})
 
 
 @record(frozen=True)
@@ -127,14 +128,14 @@ def _measured(script: Script, options: argparse.Namespace, folder: Path) -> Foun
         for change in script.changes
     )
     rank = told["ranks"][0] if told["ranks"] else {}
-    first = next((one for one in told["lines"] if one["rank"] == 1), None)
+    name, first_row = _first(told)
     return Found(
         script.name,
         script.kind,
         desks.digest(script, options.sources),
         plain,
-        f"{Path(first['filename']).name}:{first['row']}" if first else "",
-        first["row"] if first else 0,
+        name,
+        first_row,
         text,
         _sum_of_shares(told),
         "nothing" in text and "worth a change" in text,
@@ -148,6 +149,21 @@ def _measured(script: Script, options: argparse.Namespace, folder: Path) -> Foun
             "lines": [one for one in told["lines"] if one["ms"]["value"]],
         },
     )
+
+
+def _first(told: Mapping[str, Any]) -> tuple[str, int]:
+    """The line that is named first: the dearest of the table, or of what else a step does."""
+    priced = [
+        (one["ms"]["value"], one["filename"], one["row"]) for one in told["lines"] if one["rank"]
+    ]
+    groups = (told.get("account") or {}).get("groups") or []
+    beside = [
+        (one["ms"], *one["place"])
+        for one in groups
+        if one["place"] and one["kind"] not in _OF_THE_MODEL
+    ]
+    found = max([*priced, *beside], default=None)
+    return (f"{Path(found[1]).name}:{found[2]}", found[2]) if found else ("", 0)
 
 
 def _sum_of_shares(told: Mapping[str, Any]) -> float:

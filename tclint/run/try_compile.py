@@ -14,14 +14,14 @@ from pathlib import Path
 
 from tclint.errors import UserError
 from tclint.records import record
-from tclint.run.arms import one_round
+from tclint.run.arms import nudged, one_round
 from tclint.run.events import Kind, events_of
 from tclint.run.intervals import NOTHING, Interval, of_median
 from tclint.run.launch import Settings
 from tclint.run.outlook import Tried
 from tclint.run.price import quiet_steps
 from tclint.run.recorded import Loss, Recorded, Steps
-from tclint.run.scale import BEHAVIOUR, PRECISION, change_of
+from tclint.run.scale import ROUNDING, SAME, change_of
 from tclint.run.session import Answer
 
 WORDS: Mapping[str, str] = {
@@ -97,7 +97,8 @@ class _Trial:
     def __init__(self, command: Sequence[str], settings: Settings, desk: Path) -> None:
         self._command = command
         self._settings = settings
-        self._desk = desk
+        self._desk = desk / "compiling"
+        self._desk.mkdir()
         self._count = 0
 
     def run(self, kind: str, **more: str) -> Round:
@@ -110,6 +111,10 @@ class _Trial:
         settings = replace(self._settings, compile=compiled, more=told)
         found = one_round(self._command, folder, settings)
         return Round(None, found) if isinstance(found, str) else Round(found)
+
+    def nudged(self) -> list[str]:
+        """The losses of the plain command where one bit of the weights is another."""
+        return nudged(self._command, self._settings, self._desk)
 
 
 def _tried(kind: str, trial: _Trial, eager: Round, compiled: Round) -> Tried:
@@ -172,12 +177,16 @@ def _change(kind: str, trial: _Trial, eager: Sequence[Round], compiled: Round) -
     rounds = [_losses(one) for one in eager if one.recorded is not None]
     if not any(rounds) or any(one != rounds[0] for one in rounds):
         return ""
-    found = change_of(rounds[0], _losses(compiled))
-    if found not in {PRECISION, BEHAVIOUR}:
+    after = _losses(compiled)
+    if change_of(rounds[0], after) == SAME:
+        return SAME
+    reach = trial.nudged()
+    found = change_of(rounds[0], after, reach)
+    if found == ROUNDING:
         return found
     # Compiled dropout draws other numbers: that alone is no other behaviour.
     drawn = trial.run(kind, TCLINT_RECORD_DRAWS="1")
-    return change_of(rounds[0], _losses(drawn)) if drawn.recorded is not None else found
+    return change_of(rounds[0], _losses(drawn), reach) if drawn.recorded is not None else found
 
 
 def _losses(one: Round) -> list[str]:

@@ -38,6 +38,7 @@ def render(
         ],
         "host_parts": _parts(answer.work),
         "breaks_explained": dict(zip(("known", "of"), answer.joined.explained, strict=True)),
+        "account": {**plain(answer.account), "unexplained": answer.account.unexplained},
         "ceiling": plain(answer.ceiling) if answer.ceiling else None,
         "tried": plain(answer.tried) if answer.tried else None,
         "notes": answer.notes,
