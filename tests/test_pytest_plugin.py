@@ -84,6 +84,17 @@ def test_a_break_fails_with_its_line_its_id_its_rule_and_its_fix(suite: pytest.P
     )
 
 
+def test_a_failure_shows_no_log_of_torchs(suite: pytest.Pytester) -> None:
+    suite.makeini("[pytest]\naddopts = -p logging\nlog_level = DEBUG\n")
+    result = run(suite, MARKED.format("breaks=0", "Broken()"), "-p", "no:warnings")
+    result.assert_outcomes(failed=1)
+    shown = [line for line in result.outlines if line.strip()]
+    assert not any("torch.__trace" in line for line in shown)
+    first = next(n for n, line in enumerate(shown) if "FAILURES" in line)
+    last = next(n for n, line in enumerate(shown) if "short test summary" in line)
+    assert last - first <= 10
+
+
 def test_the_fixture_alone_allows_no_break(suite: pytest.Pytester) -> None:
     test = "def test_net(compiled):\n    compiled(Broken(), torch.ones(3))\n"
     run(suite, test).assert_outcomes(failed=1)

@@ -61,7 +61,8 @@ def compiled(request: pytest.FixtureRequest) -> Compiled:
     return Compiled()
 
 
-@pytest.hookimpl(hookwrapper=True)
+# Within what captures the log: that must not show what torch tells the one that watches.
+@pytest.hookimpl(hookwrapper=True, trylast=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Watch what Dynamo does in a test that asks for it, and hold it to its limits."""
     limits = _limits(item)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -69,6 +70,7 @@ def watched(*, syncs: bool) -> Iterator[Seen]:
     """Watch for as long as the block runs; nothing that was compiled before counts."""
     torch._dynamo.reset()
     with ExitStack() as stack:
+        stack.enter_context(_unshown())
         trace = stack.enter_context(watch())
         seen = Seen(trace)
         if syncs and torch.cuda.is_available():
@@ -77,6 +79,20 @@ def watched(*, syncs: bool) -> Iterator[Seen]:
             stack.enter_context(sync_stacks(stacks))
         yield seen
         trace.refresh()
+
+
+@contextmanager
+def _unshown() -> Iterator[None]:
+    """Keep torch's structured log, lines without text, out of what pytest shows of a failure."""
+    logger = logging.getLogger("torch.__trace")
+    shown = [one for one in logger.handlers if type(one).__module__.startswith("_pytest")]
+    for handler in shown:
+        logger.removeHandler(handler)
+    try:
+        yield
+    finally:
+        for handler in shown:
+            logger.addHandler(handler)
 
 
 def _is_compiled(model: Any) -> bool:
