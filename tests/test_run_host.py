@@ -105,7 +105,7 @@ def test_a_loader_is_named_at_the_loop_over_it(sampled: Sampled) -> None:
     sampled.sampled()
     (dear,) = sampled.answer().dear
     assert dear.line.row == 13
-    assert "host time in torch.utils.data.dataloader __next__: for x in loader:" in sampled.told()
+    assert "loading, reading samples: for x in loader:" in sampled.told()
 
 
 def test_the_line_that_most_of_the_time_goes_to_stands_for_its_caller(sampled: Sampled) -> None:

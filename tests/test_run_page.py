@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from tclint.run.lines import Line
 from tclint.run.recorded import Place, Steps
-from tclint.run.report.as_html import _WIDTH, _windows
+from tclint.run.report import as_html
+from tclint.run.report.as_html import _WIDTH, _diff, _spikes, _windows
+from tests.run_recordings import Recording
 
 
 def windows(warm_up: int, *watched: tuple[int, int], count: int = 10) -> list[tuple[float, float]]:
@@ -19,3 +26,38 @@ def test_steps_that_do_not_count_lie_within_the_chart() -> None:
 def test_a_command_may_end_before_all_that_was_planned() -> None:
     assert windows(20, (20, 30)) == [(0, _WIDTH)]
     assert windows(0, (8, 40)) == [(_WIDTH * 0.8, _WIDTH)]
+
+
+def test_steps_slower_than_the_chart_is_high_are_marked() -> None:
+    found = [*_spikes([10.0, 10.0, 400.0, 10.0], 15.0)]
+    assert [(round(x), told) for x, _, told in found] == [(_WIDTH // 2, "step 3: 400 ms")]
+
+
+def test_the_page_begins_with_the_verdict_and_tells_of_what_happened_alone(tmp_path: Path) -> None:
+    recording = Recording(tmp_path)
+    recording.process(recording.steps(), recording.samples({5: 100}), recording.end())
+    page = as_html.render(recording.answer(), tmp_path)
+    verdict = page.index('class="verdict"')
+    assert verdict < page.index("Where the time goes") < page.index("Lines by price")
+    for tile in ("graph break", "recompile", "compiling", "idle"):
+        assert f"<span>{tile}" not in page
+    assert 'class="bad"' not in page
+
+
+def test_recompiles_come_before_prices(tmp_path: Path) -> None:
+    recording = Recording(tmp_path)
+    guard = f"0/0: self.n == 7  # {recording.script}:12 in masked"
+    again = recording.compiled("0/1", recompile_reason=guard)
+    lines = (recording.compiled(), again, recording.steps(), recording.samples({5: 100}))
+    recording.process(*lines, recording.end())
+    page = as_html.render(recording.answer(), tmp_path)
+    assert page.index("Recompiles") < page.index("Lines by price")
+
+
+def test_the_diff_of_a_proved_fix_stands_at_its_line() -> None:
+    before, after = "a\nb\nc\n", "a\nB\nc\n"
+    file = SimpleNamespace(path=Path("/x/train.py"), before=before, after=after)
+    proof: Any = SimpleNamespace(fixed=SimpleNamespace(changed=(file,)))
+    found = [*_diff(Line("/x/train.py", 2, ()), proof)]
+    assert found == [(" ", "a"), ("-", "b"), ("+", "B"), (" ", "c")]
+    assert [*_diff(Line("/x/other.py", 2, ()), proof)] == []

@@ -110,7 +110,8 @@ def run(
         bool,
         typer.Option(
             "--apply",
-            help="With --prove: apply the fixes if losses are equal but for rounding and no step is slower.",
+            help="With --prove: apply the fixes if losses are the same but for rounding, and no step "
+            "is slower.",
         ),
     ] = False,
     seed: Annotated[

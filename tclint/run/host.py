@@ -285,10 +285,14 @@ class _Division:
 
     def _end(self, stack: Sequence[Place]) -> tuple[str, ...]:
         """The library's functions that the user's innermost line is in, the outer ones first."""
-        foreign = itertools.takewhile(
+        inner = itertools.takewhile(
             lambda place: self._libraries.holds(place.filename), reversed(stack)
         )
-        return tuple(f"{_named(one.filename)} {one.function}" for one in foreign)[::-1]
+        foreign = [*inner][::-1]
+        data = self._libraries.within_torch("utils/data")
+        loader = next((n for n, p in enumerate(foreign) if p.filename.startswith(data)), None)
+        names = tuple(f"{_named(one.filename)} {one.function}" for one in foreign[:loader])
+        return names if loader is None else (*names, f"{LOADING}, {_loading(stack)}")
 
     def _line(self, place: Place) -> Key:
         """The statement that a row is in, or the loop in which no model runs."""

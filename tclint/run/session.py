@@ -74,6 +74,12 @@ class Rank:
         return min(1.0, self.activity.collective / self.activity.steps / self.step.value)
 
     @property
+    def name(self) -> str:
+        """What a report calls it; processes that nobody numbers have their own number."""
+        process = self.recorded.process
+        return f"process {process.pid}" if process.rank is None else f"rank {process.rank}"
+
+    @property
     def number(self) -> int | None:
         """Its rank among the processes of a distributed run."""
         return self.recorded.process.rank

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ _TEMPLATE = "page.html"
 _AROUND = 2
 _SHOWN = 30
 _WIDTH, _HEIGHT = 720, 120
+_SPIKES = 200
 _MS = 1e6
 _NS = 1e9
 _KINDS = {
@@ -71,7 +73,8 @@ def _content(
     answer: Answer, root: Path, proof: Proof | None, ablation: Ablation | None
 ) -> dict[str, Any]:
     lines = [
-        _line(n, one, answer, root) | {"measured": _measured(one, root, ablation)}
+        _line(n, one, answer, root)
+        | {"measured": _measured(one, root, ablation), "diff": [*_diff(one.line, proof)]}
         for n, one in enumerate(words.ranked(answer)[:_SHOWN], start=1)
     ]
     return {
@@ -171,6 +174,29 @@ def _source(line: Line) -> Iterator[tuple[int, str, bool]]:
         yield row, rows[row - 1], row == line.row
 
 
+def _diff(line: Line, proof: Proof | None) -> Iterator[tuple[str, str]]:
+    """What the fixes that were proved make of a line and of what is around it."""
+    changed = () if proof is None else proof.fixed.changed
+    here = Path(line.filename).resolve()
+    for file in (one for one in changed if one.path.resolve() == here):
+        before, after = file.before.splitlines(), file.after.splitlines()
+        matcher = SequenceMatcher(None, before, after, False)
+        for group in matcher.get_grouped_opcodes(1):
+            if group[0][1] < line.row <= group[-1][2]:
+                yield from _hunk(group, before, after)
+
+
+def _hunk(
+    group: Sequence[tuple[str, int, int, int, int]], before: Sequence[str], after: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    for kind, start, end, first, last in group:
+        if kind == "equal":
+            yield from ((" ", text) for text in before[start:end])
+        else:
+            yield from (("-", text) for text in before[start:end])
+            yield from (("+", text) for text in after[first:last])
+
+
 def _prices(dear: Sequence[Ranked], root: Path) -> str:
     return bars(
         [
@@ -210,14 +236,23 @@ def _steps(rank: Rank) -> dict[str, Any]:
         for n, ms in enumerate(times)
     ]
     return {
-        "name": "" if rank.number is None else f"rank {rank.number}",
+        "name": "" if rank.number is None else rank.name,
         "points": " ".join(points),
+        "spikes": [*_spikes(times, top)],
         "windows": [*_windows(steps, len(times))],
         "width": _WIDTH,
         "height": _HEIGHT,
         "top": rounded(top, 3),
         "count": len(times),
     }
+
+
+def _spikes(times: Sequence[float], top: float) -> Iterator[tuple[float, float, str]]:
+    """The steps that are slower than the chart is high, the slowest ones: where, how wide, what."""
+    wide = _WIDTH / max(1, len(times))
+    slow = sorted((n for n, ms in enumerate(times) if ms > top), key=lambda n: -times[n])
+    for n in sorted(slow[:_SPIKES]):
+        yield n * wide, max(wide, 1.5), f"step {n + 1}: {rounded(times[n], 3)} ms"
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:
@@ -340,7 +375,7 @@ def _rank_rows(answer: Answer) -> Iterator[tuple[str, ...]]:
         kinds = Counter(event.kind for event in rank.events)
         alone = sum(event.ranks == (rank.number,) for event in answer.events)
         yield (
-            str(rank.number),
+            rank.name,
             rounded(rank.step.value, 4),
             *([f"{rank.idle_share:.0%}" if rank.activity else ""] if busy else []),
             str(len({one.compile_id.partition("/")[0] for one in compiled})),
@@ -357,7 +392,7 @@ def _ranks(ranks: Sequence[Rank]) -> str:
     return bars(
         [
             Bar(
-                f"rank {rank.number}",
+                rank.name,
                 rank.step.value,
                 f"{rounded(rank.step.value, 4)} ms",
                 lower=rank.step.low,

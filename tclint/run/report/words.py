@@ -13,6 +13,7 @@ from tclint.fix.results import AppliedFix
 from tclint.report.rounded import rounded
 from tclint.run.ablate import Measured
 from tclint.run.events import Event, Kind
+from tclint.run.host import LOADING
 from tclint.run.intervals import Interval
 from tclint.run.lines import Line
 from tclint.run.price import quiet_steps
@@ -71,7 +72,7 @@ def head(rank: Rank, answer: Answer) -> str:
         collective = f", in collectives alone {alone:.0%}" if alone >= _LEAST_ALONE else ""
         parts.append(f"GPU idle {rank.idle_share:.0%}{collective}")
         parts.append(f"{rank.activity.launches / rank.activity.steps:.0f} launches a step")
-    name = f"rank {rank.number}: " if len(answer.ranks) > 1 else ""
+    name = f"{rank.name}: " if len(answer.ranks) > 1 else ""
     return name + " · ".join(parts)
 
 
@@ -199,8 +200,10 @@ def says(line: Line) -> str:
     if found is not None:
         return " · ".join([*happened, found.message.split("\n", maxsplit=1)[0]])
     if line.only_works:
-        inside = next((f" in {event.what}" for event in line.events if event.what), "")
-        return f"host time{inside}: {code(line)}"
+        inside = next((event.what for event in line.events if event.what), "")
+        if inside.startswith(LOADING):
+            return f"{inside}: {code(line)}"
+        return f"host time{' in ' * bool(inside)}{inside}: {code(line)}"
     whats = dict.fromkeys(event.what for event in line.events if event.kind is not Kind.SYNC)
     return " · ".join([*happened, *filter(None, whats)])
 
