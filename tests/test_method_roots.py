@@ -159,6 +159,14 @@ def test_a_function_that_only_eager_code_applies_is_none(tmp_path: Path) -> None
     assert [code for code, _ in found(alias, tmp_path, "TCL1")] == ["TCL101"]
 
 
+def test_an_input_without_gradient_is_not_taken_for_a_tensor(tmp_path: Path) -> None:
+    text = FUNCTION.format(forward="x = x * float(eps)", backward="pass")
+    text = text.replace("(ctx, x)", "(ctx, x, eps)").replace("grad * 2", "grad * 2, None")
+    assert found(text, tmp_path, "TCL1") == []
+    reads = text.replace("float(eps)", "float(x.sum())")
+    assert [code for code, _ in found(reads, tmp_path, "TCL1")] == ["TCL102"]
+
+
 def test_a_step_that_is_disabled_is_none(tmp_path: Path) -> None:
     text = OPTIMIZER.format(step="print(p.sum().item())", update="pass")
     text = text.replace("@torch.no_grad()", "@torch.compiler.disable")

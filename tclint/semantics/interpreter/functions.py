@@ -32,6 +32,7 @@ from tclint.semantics.interpreter.reshaping import forget_shapes
 from tclint.semantics.interpreter.wrappers import wrappers_of
 from tclint.semantics.lattice import join, may_be_unknown, options
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import (
     NONE,
     STATIC,
@@ -301,12 +302,16 @@ def root_env(analysis: Analysis, root: Root) -> Env:
     env: Env = {}
     arguments = analysis.parameters(info.node)
     is_method = info.cls is not None and is_passed(root.function)
+    applied = _is_applied(analysis, root.function)
+    gradients = _with_gradients(analysis, info) if applied else None
     for place, (argument, default) in enumerate(arguments):
         if place == 0 and is_method:
             env[argument.arg] = root.function.bound or UNKNOWN
             continue
         observed = seen.get(argument.arg, UNKNOWN)
-        if isinstance(observed, Unknown) or observed is NONE:
+        if gradients is not None and argument.annotation is None and default is None:
+            env[argument.arg] = GRADIENT if place - is_method in gradients else UNKNOWN
+        elif isinstance(observed, Unknown) or observed is NONE:
             env[argument.arg] = assumed_value(analysis, info, argument, default)
             if place == is_method and is_model(root.region):
                 analysis.changes.believe(env[argument.arg])
@@ -321,6 +326,22 @@ def root_env(analysis: Analysis, root: Root) -> Env:
     if spec.kwarg:
         env[spec.kwarg.arg] = keywords_value(analysis, info, spec.kwarg)
     return env
+
+
+def _with_gradients(analysis: Analysis, forward: FunctionInfo) -> set[int]:
+    """The places of an autograd function's inputs that get a gradient: certainly tensors."""
+    method = analysis.project.method(forward.cls, "backward") if forward.cls else None
+    found: set[int] = set()
+    for node in nodes(method.node) if method is not None else ():
+        if isinstance(node, ast.Return) and node.value is not None:
+            value = node.value
+            given = value.elts if isinstance(value, ast.Tuple) else [value]
+            for place, one in enumerate(given):
+                if isinstance(one, ast.Starred):
+                    break
+                if not (isinstance(one, ast.Constant) and one.value is None):
+                    found.add(place)
+    return found
 
 
 def _variadic(analysis: Analysis, info: FunctionInfo, argument: ast.arg) -> Value:
