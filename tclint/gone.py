@@ -45,7 +45,6 @@ CODES: Final[Mapping[str, str]] = {
     "TCL602": "write `torch.logsumexp(x, dim)`; no rule looks for it",
     "TCL603": "write `F.softmax(x, dim)`; no rule looks for it",
     "TCL605": "write `F.embedding(indices, weight)`; no rule looks for it",
-    "TCL606": "write `F.scaled_dot_product_attention(q, k, v)`; no rule looks for it",
     "TCL608": "write `F.layer_norm` or `F.rms_norm`; no rule looks for it",
 }
 """Codes of rules."""

@@ -68,3 +68,11 @@ def test_an_index_of_a_tensor_on_the_host_stays_there(
     body: list[str], count: int, tmp_path: Path
 ) -> None:
     assert len(levels(body, tmp_path, "TCL320")) == count
+
+
+@pytest.mark.parametrize(
+    ("split", "count"), [("q, k, v = x.unbind(-1)", 0), ("q, k, v = x.unbind(0)", 1)]
+)
+def test_queries_without_features_are_no_attention(split: str, count: int, tmp_path: Path) -> None:
+    body = [split, "w = (q @ k.transpose(-2, -1)).softmax(dim=-1)", "return w @ v"]
+    assert len(levels(body, tmp_path, "TCL606")) == count

@@ -107,6 +107,31 @@ PROGRAMS = {
                 return -p[range(len(target)), target].mean()
             return logits
     """,
+    "attention": """
+        import torch.nn.functional as F
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.drop = torch.nn.Dropout(0.1)
+            def forward(self, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor):
+                a = F.softmax(q @ k.transpose(-2, -1) / 8.0, dim=-1)
+                return self.drop(a) @ v  # TCL606: pass the dropout as `dropout_p=`, which is
+        def f1(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor):
+            return F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v  # TCL606: use `F.scaled_dot
+        def f2(x: torch.Tensor):
+            q, k, v = x.unbind(-1)
+            return F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v
+        def f3(s, v: torch.Tensor):
+            return F.softmax(s.q @ s.k.transpose(-2, -1), dim=-1) @ v
+        def f4(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor):
+            look = lambda: F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v  # TCL606: use `F.scaled_dot
+            return look()
+
+        def f5(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, b):
+            a = F.softmax(q @ k.transpose(-2, -1) + b(), dim=-1)
+            return F.dropout(a) @ v  # TCL606: pass the dropout as `dropout_p=`, which is
+    """,
     "collectives": """
         import torch.distributed as dist
         import torch.distributed.nn as dn

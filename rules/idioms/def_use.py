@@ -160,6 +160,18 @@ def removing(fix: Repair, statements: Iterable[ast.stmt]) -> Repair:
     return replace(fix, rewrites=(*fix.rewrites, *(Replace(one, "") for one in statements)))
 
 
+def only_use(site: Site, node: ast.expr) -> ast.expr | None:
+    """The one place where a computed value is used: itself, or the only read of its variable."""
+    parent = site.parent(node)
+    if not isinstance(parent, ast.Assign):
+        return node
+    target = parent.targets[0]
+    if len(parent.targets) != 1 or not isinstance(target, ast.Name):
+        return None
+    reads = reads_until_rebound(site, parent, target.id)
+    return reads[0] if reads is not None and len(reads) == 1 else None
+
+
 def reaches(
     site: Site, node: ast.expr, place: ast.expr, without: Collection[ast.stmt] = ()
 ) -> bool:

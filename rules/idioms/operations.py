@@ -80,3 +80,27 @@ def is_repeatable(node: ast.expr) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
+
+
+def matrix_product(site: Site, left: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """The matrix product that ``left`` is the left side of, and its right side."""
+    outer = site.parent(left)
+    if isinstance(outer, ast.BinOp):
+        product = isinstance(outer.op, ast.MatMult) and outer.left is left
+        return (outer, outer.right) if product else None
+    if isinstance(outer, ast.Attribute):
+        outer = site.parent(outer)
+    found = operation(site, outer, "matmul")
+    if found is None or found.subject is not left or not found.takes_only(1, "other", "mat2"):
+        return None
+    right = found.argument(0, "other", "mat2")
+    return None if right is None else (found.node, right)
+
+
+def factors_of_product(site: Site, node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """Both sides of a matrix product."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        return node.left, node.right
+    found = operation(site, node, "matmul")
+    right = found.argument(0, "other", "mat2") if found else None
+    return (found.subject, right) if found and right is not None else None
