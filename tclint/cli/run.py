@@ -110,8 +110,8 @@ def run(
         bool,
         typer.Option(
             "--apply",
-            help="With --prove: apply the fixes if losses are the same but for rounding, and no step "
-            "is slower.",
+            help="With --prove: apply the fixes if losses differ by rounding at most, and no "
+            "step is slower.",
         ),
     ] = False,
     seed: Annotated[

@@ -13,7 +13,7 @@ from tclint.run.lines import Line
 from tclint.run.price import FREE, Price, quiet_steps
 from tclint.run.proof import Proof
 from tclint.run.report.recorded_at import path_from, recorded_at, top_of
-from tclint.run.report.verdict_words import group_words, verdict
+from tclint.run.report.verdict_words import verdict
 from tclint.run.session import Answer, Rank
 from tclint.verify.wire import plain
 
@@ -38,7 +38,6 @@ def render(
             for line in (*answer.joined.lines, *_beside(answer))
         ],
         "verdict": verdict(answer, root),
-        "account": _account(answer, root),
         "host_parts": _parts(answer.work),
         "breaks_explained": dict(zip(("known", "of"), answer.joined.explained, strict=True)),
         "account": {**plain(answer.account), "unexplained": answer.account.unexplained},
@@ -48,30 +47,6 @@ def render(
         "proof": _proof(proof) if proof else None,
     }
     return json.dumps(data, indent=2) + "\n"
-
-
-def _account(answer: Answer, root: Path) -> dict[str, Any]:
-    """Milliseconds of the mean step by what they are spent on."""
-    account = answer.account
-    return {
-        "steps": account.steps,
-        "mean_ms": account.mean,
-        "median_ms": account.median,
-        "unexplained_ms": account.unexplained,
-        "groups": [
-            {
-                "kind": group.kind,
-                "ms": group.ms,
-                "what": group_words(group, root),
-                "filename": group.place[0] if group.place else None,
-                "row": group.place[1] if group.place else None,
-                "every": group.every,
-                "once_ms": group.once if group.every is not None else None,
-                "details": dict(group.details),
-            }
-            for group in account.groups
-        ],
-    }
 
 
 def _parts(work: Work) -> dict[str, float]:
