@@ -70,14 +70,6 @@ def callees(site: Site, call: ast.Call) -> list[Callee]:
     return found
 
 
-def seen_callees(site: Site, call: ast.Call) -> list[Callee]:
-    """The functions that a call is seen to reach, whatever it passes; none where one is wrapped."""
-    found = site.body.called.get(call, {})
-    if call in site.body.contested or not all(map(_is_plain, found)):
-        return []
-    return [_callee(site, body, hidden) for body, hidden in found.items()]
-
-
 def _callee(site: Site, body: Body, hidden: int) -> Callee:
     at = body.scope.body[0] if isinstance(body.scope, ast.FunctionDef) else site.statement
     inside = Site(body, site.region, at, Facts(), (), site.settings)
