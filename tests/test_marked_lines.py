@@ -118,14 +118,14 @@ PROGRAMS = {
                 a = F.softmax(q @ k.transpose(-2, -1) / 8.0, dim=-1)
                 return self.drop(a) @ v  # TCL606: pass the dropout as `dropout_p=`, which is
         def f1(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor):
-            return F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v  # TCL606: use `F.scaled_dot
+            return F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v  # TCL606: use `F.scaled
         def f2(x: torch.Tensor):
             q, k, v = x.unbind(-1)
             return F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v
         def f3(s, v: torch.Tensor):
             return F.softmax(s.q @ s.k.transpose(-2, -1), dim=-1) @ v
         def f4(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor):
-            look = lambda: F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v  # TCL606: use `F.scaled_dot
+            look = lambda: F.softmax(q @ k.transpose(-2, -1), dim=-1) @ v  # TCL606: use `F.scaled
             return look()
 
         def f5(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, b):
