@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tclint.run.account import Group
+from tclint.run.account import Group, account_of
+from tclint.run.gpu import Activity
+from tclint.run.outlook import Ceiling, KernelClass, KernelClasses
+from tclint.run.report.text import render
+from tclint.run.session import Answer
 from tclint.run.verdict import lacks
 from tests.run_recordings import MS, START, Recording
 from tests.test_run_host import BACKWARD, LOADER, LOOP, MODULE, OPTIMIZER, TORCH
@@ -205,3 +210,39 @@ def test_a_limit_of_recompiles_comes_first_with_what_it_wasted(tmp_path: Path) -
     assert second.startswith("A step takes 10 ms")
     assert "othing is worth a change" not in seen.told()
     assert "worth nothing here" not in seen.told()
+
+
+def on_gpu(seen: Watched, ceiling: float) -> Answer:
+    """The answer with a GPU's kernels and the least that a step can take."""
+    found = seen.answer()
+    matmul = KernelClass("matmul float32 (no TF32)", 6, 40, 4, "`TF32`", "precision")
+    classes = KernelClasses((matmul, KernelClass("copies", 1, 2)), 3, 42, 2, "CUDA graphs")
+    activity = Activity(1, 7, 42, ())
+    assert found.first is not None
+    rank = replace(found.first, kernels=classes, activity=activity)
+    account = account_of(rank.recorded, found.work, activity, classes)
+    least = Ceiling(ceiling, "arithmetic")
+    return replace(found, ranks=(rank,), account=account, ceiling=least)
+
+
+def test_on_a_gpu_the_time_is_what_it_computes_and_what_the_host_does_meanwhile(
+    tmp_path: Path,
+) -> None:
+    seen = plain(tmp_path, 60)
+    seen.done(seen.compiled())
+    found = on_gpu(seen, 9.8)
+    shares = {group.name or group.kind: group.ms for group in found.account.groups}
+    assert shares == pytest.approx({"matmul float32 (no TF32)": 6, "copies": 1, "forward": 3})
+    assert found.account.unexplained == 0
+    told = render(found, tmp_path)
+    assert "Matmul float32 (no TF32): `TF32` would save up to 4 ms (precision)." in told
+    assert "The GPU is idle for 3 ms of a step: CUDA graphs would save up to 2 ms." in told
+    assert "othing is worth a change" not in told
+    assert "can take on this GPU is 9.8 ms, which arithmetic sets: it takes 1.0 times" in told
+
+
+def test_nothing_is_not_said_far_from_what_the_gpu_can_do(tmp_path: Path) -> None:
+    seen = plain(tmp_path, 60)
+    seen.done(seen.compiled())
+    assert [*lacks(on_gpu(seen, 9.8))] == []
+    assert [*lacks(on_gpu(seen, 2))] == ["a step takes 5.0 times the least that arithmetic allows"]

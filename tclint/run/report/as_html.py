@@ -25,7 +25,7 @@ from tclint.run.price import quiet_steps
 from tclint.run.proof import Proof
 from tclint.run.recorded import Compiled, Steps
 from tclint.run.report import words
-from tclint.run.report.verdict_words import listed, verdict
+from tclint.run.report.verdict_words import listed, savings, verdict
 from tclint.run.session import Answer, Rank, Ranked
 from tclint.run.timeline import ELSEWHERE, Span, Timeline, shares
 from tclint.verify.report.charts import Bar, Stack, bars, stacks
@@ -101,6 +101,7 @@ def _content(
         "busy": any(rank.activity is not None for rank in answer.ranks),
         "timeline": _timeline(answer, root),
         "verdict": verdict(answer, root),
+        "savings": [*savings(answer)] if answer.priced else [],
         "account": [*listed(answer, root)] if answer.priced else [],
         "proof": proof,
         "speed": "" if proof is None else words.speed(proof),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from tclint.report.rounded import rounded
 from tclint.run.ablate import Ablation
 from tclint.run.proof import Proof
 from tclint.run.report import words
-from tclint.run.report.verdict_words import listed, verdict
+from tclint.run.report.verdict_words import listed, savings, verdict
 from tclint.run.session import Answer, Ranked
 
 _SHOWN = 20
@@ -41,9 +42,8 @@ def _lines(
         yield "| share | ms a step | where the time goes |"
         yield "| ---: | ---: | --- |"
         yield from (f"| {a} | {b} | {_escaped(c)} |" for a, b, c in listed(answer, root))
-    if again := [*words.recompiled_lines(answer, root)]:
-        yield ""
-        yield from (f"- compiled again: {_escaped(told)}" for told in again[:_SHOWN])
+    again = islice(words.recompiled_lines(answer, root), _SHOWN)
+    yield from _listed(f"compiled again: {told}" for told in again)
     ranked = words.ranked(answer)
     if ranked:
         measured = ablation is not None
@@ -51,6 +51,7 @@ def _lines(
         yield f"| ms a step | share | line | what | remedy |{' measured |' * measured}"
         yield f"| ---: | ---: | --- | --- | --- |{' --- |' * measured}"
         yield from (_row(one, answer, root, ablation) for one in ranked[:_SHOWN])
+    yield from _listed(savings(answer))
     drowned = answer.drowned
     cheap = words.worthless(answer)
     if drowned:
@@ -68,6 +69,13 @@ def _lines(
     for note in answer.notes:
         yield ""
         yield f"Note: {note}."
+
+
+def _listed(said: Iterable[str]) -> Iterator[str]:
+    """A list below an empty line; nothing where there is nothing to say."""
+    for n, told in enumerate(said):
+        yield from [""] * (n == 0)
+        yield f"- {_escaped(told)}"
 
 
 def _row(one: Ranked, answer: Answer, root: Path, ablation: Ablation | None) -> str:

@@ -11,7 +11,7 @@ from tclint.report.rounded import rounded
 from tclint.run.ablate import Ablation
 from tclint.run.proof import Proof
 from tclint.run.report import proof_text, words
-from tclint.run.report.verdict_words import listed, verdict
+from tclint.run.report.verdict_words import listed, savings, verdict
 from tclint.run.session import Answer, Ranked
 
 _SHOWN = 20
@@ -43,6 +43,9 @@ def _lines(answer: Answer, root: Path, ablation: Ablation | None, proved: str) -
         yield words.head(rank, answer)
     yield from _recompiles(answer, root)
     yield from _table(answer, words.ranked(answer), root, ablation)
+    if saves := [*savings(answer)]:
+        yield "what other kernels would save:"
+        yield from (f"    {told}" for told in saves)
     yield from _account(answer, root)
     yield from _drowned(answer, root)
     yield from _nothing("worth nothing here", words.worthless(answer), root)

@@ -134,22 +134,35 @@ def _tried(tried: Tried) -> str:
 
 def _rest(answer: Answer) -> Iterator[str]:
     """That nothing is worth a change, or why nobody can say so; nothing where a line is."""
-    kernels = answer.first.kernels if answer.first is not None else None
-    for one in kernels.classes if kernels is not None else ():
-        if one.saves >= MODEL * answer.account.mean:
-            change = f" ({one.change})" if one.change else ""
-            yield f"{one.name}: {one.remedy} would save up to {rounded(one.saves, 3)} ms{change}"
-    if kernels is not None and kernels.idle_saves >= MODEL * answer.account.mean:
+    saves = [*savings(answer, MODEL)]
+    yield from saves
+    ceiling = answer.ceiling
+    if ceiling is not None and ceiling.ms:
+        times = answer.account.median / ceiling.ms
         yield (
-            f"the GPU is idle for {rounded(kernels.idle, 3)} ms of a step: {kernels.idle_remedy} "
-            f"would save up to {rounded(kernels.idle_saves, 3)} ms"
+            f"the least that a step can take on this GPU is {rounded(ceiling.ms, 3)} ms, which "
+            f"{ceiling.bound_by} sets: it takes {times:.1f} times that"
         )
-    if words.ranked(answer) or lost(answer):
+    if words.ranked(answer) or lost(answer) or saves:
         return
     missing = [*lacks(answer)]
     if missing:
         yield f"no line is worth a change by itself, but {'; '.join(missing)}"
     else:
-        ceiling = answer.ceiling
-        near = f", and {ceiling.bound_by} allows no less" if ceiling is not None else ""
-        yield f"{NOTHING}no line costs enough to be measured{near}"
+        yield f"{NOTHING}no line costs enough to be measured"
+
+
+def savings(answer: Answer, least: float = _LISTED) -> Iterator[str]:
+    """What other kernels would save, or fewer of them, from a share of the step on."""
+    kernels = answer.first.kernels if answer.first is not None else None
+    if kernels is None:
+        return
+    for one in kernels.classes:
+        if one.saves >= least * answer.account.mean:
+            change = f" ({one.change})" if one.change else ""
+            yield f"{one.name}: {one.remedy} would save up to {rounded(one.saves, 3)} ms{change}"
+    if kernels.idle_saves >= least * answer.account.mean:
+        yield (
+            f"the GPU is idle for {rounded(kernels.idle, 3)} ms of a step: {kernels.idle_remedy} "
+            f"would save up to {rounded(kernels.idle_saves, 3)} ms"
+        )
