@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final, cast
+from typing import Final
 
 from tclint.semantics.bounds import Bound
 from tclint.semantics.values import (
@@ -85,11 +85,10 @@ def _join_two(left: Value, right: Value) -> Value | None:
     """What covers two values, where that is quickly said."""
     if same(left, right):
         return left
-    kind, other = type(left), type(right)
-    if kind is Tensor and other is Tensor:
-        return _join_tensors([cast("Tensor", left), cast("Tensor", right)])
-    if kind is Static and other is Static:
-        return _join_constants(cast("Static", left), cast("Static", right))
+    if type(left) is Tensor and type(right) is Tensor:
+        return _join_tensors([left, right])
+    if type(left) is Static and type(right) is Static:
+        return _join_constants(left, right)
     if type(left) is Object and type(right) is Object and _is_same_made(left, right):
         return _join_objects([left, right])
     if type(left) is Union:
@@ -100,7 +99,9 @@ def _join_two(left: Value, right: Value) -> Value | None:
         if len(right.options) < ALTERNATIVES.most and _is_joined_with_none(left):
             return Union((left, *right.options), right.members | {left})
         return None
-    if kind is not other or (_is_joined_with_none(left) and _is_joined_with_none(right)):
+    if type(left) is not type(right) or (
+        _is_joined_with_none(left) and _is_joined_with_none(right)
+    ):
         return Union((left, right), frozenset((left, right)))
     return None
 
@@ -127,12 +128,11 @@ def _with_option(left: Union, right: Value) -> Value | None:
 
 def _is_joined_with_none(value: Value) -> bool:
     """True for what stands in a union as it is, whatever else does."""
-    kind = type(value)
-    if kind is Object:
-        return cast("Object", value).fields is None
-    if kind is Function:
+    if isinstance(value, Object):
+        return value.fields is None
+    if isinstance(value, Function):
         return _stays_apart(value)
-    return kind not in _JOINED or value is NONE
+    return type(value) not in _JOINED or value is NONE
 
 
 _JOINED: Final = frozenset({Tensor, Static, Union})

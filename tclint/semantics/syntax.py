@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Final, cast
+from typing import Final
 
 NAME: Final = ast.Name
 ATTRIBUTE: Final = ast.Attribute
@@ -21,7 +21,6 @@ SUBSCRIPT: Final = ast.Subscript
 PLAIN: Final = frozenset({ast.Name, ast.Attribute, ast.Constant})
 """Expressions that call nothing."""
 _AST: Final = ast.AST
-_LIST: Final = list
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _OPERATORS: Final = frozenset(
     kind
@@ -56,16 +55,16 @@ def add_children(node: ast.AST, found: list[ast.AST]) -> None:
     sort = type(node)
     if sort in CHILDLESS:
         return
-    if sort is ATTRIBUTE:
-        found.append(cast("ast.Attribute", node).value)
+    if isinstance(node, ATTRIBUTE):
+        found.append(node.value)
         return
-    held = cast("dict[str, object]", node.__dict__)
+    held: dict[str, object] = node.__dict__
     for name in _holding.get(sort) or _fields_of(sort):
         value = held.get(name)
         if value is None:
             continue
-        if type(value) is _LIST:
-            for part in cast("list[object]", value):
+        if isinstance(value, list):
+            for part in value:
                 if isinstance(part, _AST):
                     found.append(part)
         elif isinstance(value, _AST):

@@ -164,11 +164,11 @@ class Changes:
             pending += above
         return found
 
-    def index(self, root: ast.AST) -> Stores:
-        """The stores below a file's or class's syntax."""
+    def index(self, root: ast.AST, module: ModuleInfo) -> Stores:
+        """The stores below a file's syntax, or that of a class in it."""
         known = self._indices.get(root)
         if known is None:
-            known = self._indices[root] = Stores(root)
+            known = self._indices[root] = Stores(root, module.file)
         return known
 
     def attribute(self, frame: Frame, cls: ClassInfo, name: str, made: Value) -> Value:
@@ -196,7 +196,7 @@ class Changes:
         key = (module.tree, name)
         stores = self._of_variables.get(key)
         if stores is None:
-            index = self.index(module.tree)
+            index = self.index(module.tree, module)
             stores = self._of_variables[key] = tuple(
                 store
                 for store in index.variables.get(name, ())
@@ -211,7 +211,7 @@ class Changes:
             return self.variable(frame, owner.body.module, name, made)
         stores = self._of_variables.get((scope, name))
         if stores is None:
-            index = self.index(owner.body.module.tree)
+            index = self.index(owner.body.module.tree, owner.body.module)
             first, last = scope.lineno, scope.end_lineno or scope.lineno
             stores = self._of_variables[scope, name] = tuple(
                 store
@@ -272,11 +272,11 @@ def _attribute_stores(
 ) -> tuple[Store, ...]:
     """The stores that may write to an attribute of a class's objects once these are made."""
     own = [base for base in analysis.project.ancestry(cls) if not isinstance(base, str)]
-    roots: list[ast.AST] = [base.node for base in own if base.module is not cls.module]
-    roots.append(cls.node if cls.module.installed else cls.module.tree)
+    roots = [(base.node, base.module) for base in own if base.module is not cls.module]
+    around: ast.AST = cls.node if cls.module.installed else cls.module.tree
     found: list[Store] = []
-    for root in roots:
-        index = changes.index(root)
+    for root, module in (*roots, (around, cls.module)):
+        index = changes.index(root, module)
         found += index.named.get(name, ())
         found += index.setters
     classes = {base.node for base in own}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar
 
 from tclint.semantics.events import ArrayRead
 from tclint.semantics.interpreter.frame import Frame
@@ -35,20 +35,19 @@ def handles(kind: type[ast.expr]) -> Callable[[H], H]:
 
 def evaluate(frame: Frame, node: ast.expr) -> Value:
     """The value of an expression; remembered in the body for the rules' questions."""
-    kind = type(node)
     values = frame.body.values
-    if kind is NAME:  # two of five expressions: not worth a call
-        name = cast("ast.Name", node).id
+    if isinstance(node, NAME):  # two of five expressions: not worth a call
+        name = node.id
         value = frame.env.get(name) or frame.lookup(name)
-    elif kind is CONSTANT:
-        return values.get(node) or _constant(frame, cast("ast.Constant", node))
+    elif isinstance(node, CONSTANT):
+        return values.get(node) or _constant(frame, node)
     else:
-        handler = HANDLERS.get(kind)
+        handler = HANDLERS.get(type(node))
         value = UNKNOWN if handler is None else handler(frame, node)
     known = values.get(node)
     if known is None:
         values[node] = value
-    elif not same(known, value):
+    elif known is not value and not same(known, value):
         values[node] = join((known, value))
     return value
 

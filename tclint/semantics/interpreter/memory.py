@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from functools import partial
-from typing import Final, cast
+from typing import Final
 
 from tclint.diagnostics import ChainLink
 from tclint.semantics.bounds import Bound
@@ -191,25 +191,20 @@ def _surroundings(analysis: Analysis, info: FunctionInfo) -> Iterator[tuple[str,
 
 def _without_dtype(value: Value) -> Value:
     """The value without symbols that hold for one call's arguments only."""
-    kind = type(value)
-    if kind is Tensor:
-        tensor = cast("Tensor", value)
-        keep = tensor.dtype is None or tensor.dtype.concrete
-        return tensor if keep else with_dtype(tensor, None)
-    if kind is Sequence:
-        sequence = cast("Sequence", value)
-        items = None if sequence.items is None else tuple(map(_without_dtype, sequence.items))
-        return Sequence(sequence.type, _without_dtype(sequence.element), items)
-    if kind is Object:
-        made = cast("Object", value)
-        if made.fields is None:
+    if isinstance(value, Tensor):
+        keep = value.dtype is None or value.dtype.concrete
+        return value if keep else with_dtype(value, None)
+    if isinstance(value, Sequence):
+        items = None if value.items is None else tuple(map(_without_dtype, value.items))
+        return Sequence(value.type, _without_dtype(value.element), items)
+    if isinstance(value, Object):
+        if value.fields is None:
             return value
-        fields = tuple((name, _without_dtype(held)) for name, held in made.fields)
-        return Object(made.name, made.cls, fields=fields)
-    if kind is Union:
-        options = cast("Union", value).options
-        rough = [_without_dtype(option) for option in options]
-        return value if all(map(operator.is_, rough, options)) else join(rough)
+        fields = tuple((name, _without_dtype(held)) for name, held in value.fields)
+        return Object(value.name, value.cls, fields=fields)
+    if isinstance(value, Union):
+        rough = [_without_dtype(option) for option in value.options]
+        return value if all(map(operator.is_, rough, value.options)) else join(rough)
     return value
 
 

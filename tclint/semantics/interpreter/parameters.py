@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.interpreter.annotations import annotation_value
@@ -131,12 +132,26 @@ def keywords_value(analysis: Analysis, info: FunctionInfo, argument: ast.arg) ->
     promised = annotation_value(analysis, info, argument.annotation)
     if promised is not UNKNOWN:
         return Mapping((), promised)
+    if not _looks_into(info, argument):
+        return Mapping(())
     items = []
     for key, use in sorted(use_of(analysis, info, argument.arg).keys.items()):
         if is_named_like_tensor(key):
             why = f"argument `{key}` of `{info.qualname}`"
             items.append((key, value_by_use(use, Tensor(assumed=True, why=why), key)))
     return Mapping(tuple(items))
+
+
+def _looks_into(info: FunctionInfo, argument: ast.arg) -> bool:
+    """True for a function whose text names its keywords, but for handing them on by ``**``.
+
+    Following what it does with each key would find none otherwise, and costs far more.
+    """
+    name = argument.arg
+    written = "".join(info.module.file.lines[argument.lineno - 1 : info.node.end_lineno])
+    if not written.isascii():
+        return True  # a name may be spelt in several ways
+    return re.search(rf"{name}\b(?<!\w{name})(?<!\*\*{name})", written) is not None
 
 
 def _with_default(value: Value, default: ast.expr | None) -> Value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.lattice import join
 from tclint.semantics.values import Iteration, Mapping, Sequence, Tensor, Union, Value
@@ -36,20 +36,16 @@ def forget_shapes(frame: Frame) -> None:
 
 
 def _without_shape(value: Value) -> Value:
-    kind = type(value)
-    if kind is Tensor:
-        return cast("Tensor", value).changed(rank=None)
-    if kind is Sequence:
-        sequence = cast("Sequence", value)
-        items = None if sequence.items is None else tuple(map(_without_shape, sequence.items))
-        return Sequence(sequence.type, _without_shape(sequence.element), items)
-    if kind is Mapping:
-        mapping = cast("Mapping", value)
-        pairs = tuple((key, _without_shape(item)) for key, item in mapping.items)
-        return Mapping(pairs, _without_shape(mapping.element))
-    if kind is Iteration:
-        iteration = cast("Iteration", value)
-        return Iteration(_without_shape(iteration.element), iteration.source)
-    if kind is Union:
-        return join([_without_shape(option) for option in cast("Union", value).options])
+    if isinstance(value, Tensor):
+        return value.changed(rank=None)
+    if isinstance(value, Sequence):
+        items = None if value.items is None else tuple(map(_without_shape, value.items))
+        return Sequence(value.type, _without_shape(value.element), items)
+    if isinstance(value, Mapping):
+        pairs = tuple((key, _without_shape(item)) for key, item in value.items)
+        return Mapping(pairs, _without_shape(value.element))
+    if isinstance(value, Iteration):
+        return Iteration(_without_shape(value.element), value.source)
+    if isinstance(value, Union):
+        return join([_without_shape(option) for option in value.options])
     return value

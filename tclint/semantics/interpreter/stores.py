@@ -7,8 +7,12 @@ their like. What these write is for `tclint.semantics.interpreter.changes` to sa
 from __future__ import annotations
 
 import ast
-from typing import Final, cast
+import re
+from bisect import bisect_left
+from collections.abc import Iterable
+from typing import Final
 
+from tclint.regexes import regex
 from tclint.semantics.symbols import FunctionNode
 from tclint.semantics.syntax import (
     ATTRIBUTE,
@@ -19,6 +23,7 @@ from tclint.semantics.syntax import (
     add_children,
     children,
 )
+from tclint.source.file import SourceFile
 
 MUTATING: Final = frozenset(
     "append extend insert pop remove clear add discard update setdefault popitem appendleft "
@@ -34,6 +39,18 @@ _LOOKED_AT: Final = frozenset(
     }
 )  # fmt: skip
 _LOAD: Final = ast.Load
+_TARGETS: Final[dict[type[ast.AST], str]] = {
+    ast.Assign: "targets", ast.AugAssign: "target", ast.AnnAssign: "target",
+    ast.Delete: "targets", ast.Expr: "", ast.Return: "", ast.Raise: "", ast.Assert: "",
+}  # fmt: skip
+"""What a statement without others in it writes to, whatever the expressions in it do."""
+_WORDS: Final = (
+    regex(rf"\.[\s\\]*(?:#|(?:{'|'.join(sorted(MUTATING))})\b)"),
+    regex(r"setattr"),
+    regex(r":="),
+    regex(r"for\b(?<!\wfor)"),
+)
+"""Without one of them, an expression writes nothing but what it hands to a function that does."""
 _WITHOUT: Final = frozenset({ast.Constant, ast.arg})
 """What writes nothing, and holds nothing that does: a parameter holds its annotation."""
 _CONSTRUCTORS: Final = frozenset({"__init__", "__post_init__", "__new__"})
@@ -128,7 +145,7 @@ class Stores:
     ``setters`` are those whose name is not written out.
     """
 
-    def __init__(self, root: ast.AST) -> None:
+    def __init__(self, root: ast.AST, file: SourceFile) -> None:
         self.named: Final[dict[str, list[Store]]] = {}
         self.variables: Final[dict[str, list[Store]]] = {}
         self.setters: Final[list[Store]] = []
@@ -137,33 +154,52 @@ class Stores:
         self._handed: list[tuple[str, ast.expr, ast.Call, Around]] = []
         self._mutating: set[str] = set()
         self._values: dict[ast.expr, tuple[ast.expr, bool]] = {}
-        scopes: list[tuple[ast.AST, Around]] = [(root, Around(None, None, None).inside(root))]
-        for scope, around in scopes:  # grows while it is walked
-            inner = self._walk(scope, around)
-            scopes += [(node, around.inside(node)) for node in inner]
+        self._rows: list[int] | None = _rows(file, _WORDS)
+        self._passed_over: list[tuple[ast.AST, Around]] = []
+        self._walk_scopes([(children(root), Around(None, None, None).inside(root))])
+        if self._mutating:
+            self._look_again(file)
         self._follow()
 
-    def _walk(self, scope: ast.AST, around: Around) -> list[ast.AST]:
-        """Look at a function, class or file without the functions and classes inside it."""
+    def _walk_scopes(self, scopes: list[tuple[list[ast.AST], Around]]) -> None:
+        for parts, around in scopes:  # grows while it is walked
+            inner = self._walk(parts, around)
+            scopes += [(children(node), around.inside(node)) for node in inner]
+
+    def _look_again(self, file: SourceFile) -> None:
+        """Look at what is handed to functions that change it: now it is known which do."""
+        names = [re.compile(rf"{name}\b(?<!\w{name})") for name in self._mutating if name]
+        rows, self._rows = _rows(file, names), None
+        self._walk_scopes(
+            [
+                ([part for part in children(node) if part not in _targets(node)], around)
+                for node, around in self._passed_over
+                if "" in self._mutating or _covers(node, rows)
+            ]
+        )
+
+    def _walk(self, pending: list[ast.AST], around: Around) -> list[ast.AST]:
+        """Look at parts of a function, class or file without the functions and classes inside."""
         inner: list[ast.AST] = []
-        pending = children(scope)
         for node in pending:  # grows while it is walked
             kind = type(node)
-            if kind is NAME:
-                name = cast("ast.Name", node)
-                if type(name.ctx) is not _LOAD:
-                    self._target(name, name.id, None, around)
-            elif kind is ATTRIBUTE:
-                attribute = cast("ast.Attribute", node)
-                if type(attribute.ctx) is not _LOAD:
-                    self._target(attribute, attribute.attr, attribute.value, around)
-                pending.append(attribute.value)
+            if isinstance(node, NAME):
+                if type(node.ctx) is not _LOAD:
+                    self._target(node, node.id, None, around)
+            elif isinstance(node, ATTRIBUTE):
+                if type(node.ctx) is not _LOAD:
+                    self._target(node, node.attr, node.value, around)
+                pending.append(node.value)
             elif kind in _INNER:
                 inner.append(node)
             elif kind not in _WITHOUT:
                 if kind in _LOOKED_AT:
                     self._look(node, around)
-                add_children(node, pending)
+                if self._rows is not None and kind in _TARGETS and not _covers(node, self._rows):
+                    self._passed_over.append((node, around))
+                    pending += _targets(node)
+                else:
+                    add_children(node, pending)
         return inner
 
     def _look(self, node: ast.AST, around: Around) -> None:
@@ -270,6 +306,26 @@ class Stores:
             self._note(Store(node, what.attr, what.value, around, content=True, key=key))
         elif isinstance(what, NAME):
             self._note(Store(node, what.id, None, around, content=True, key=key))
+
+
+def _targets(statement: ast.AST) -> list[ast.expr]:
+    held = getattr(statement, _TARGETS[type(statement)], [])
+    return held if isinstance(held, list) else [held]
+
+
+def _rows(file: SourceFile, patterns: Iterable[re.Pattern[str]]) -> list[int]:
+    """The rows with one of some words, or with letters that may spell it otherwise, in order."""
+    found = [file.row(match.start()) for one in patterns for match in one.finditer(file.text)]
+    if not file.text.isascii():
+        found += [row for row, line in enumerate(file.lines, 1) if not line.isascii()]
+    return sorted(found)
+
+
+def _covers(statement: ast.AST, rows: list[int]) -> bool:
+    if not isinstance(statement, ast.stmt):
+        return True
+    index = bisect_left(rows, statement.lineno)
+    return index < len(rows) and rows[index] <= (statement.end_lineno or statement.lineno)
 
 
 def _of_dict(node: ast.expr) -> ast.expr | None:
