@@ -21,6 +21,12 @@ SUBSCRIPT: Final = ast.Subscript
 PLAIN: Final = frozenset({ast.Name, ast.Attribute, ast.Constant})
 """Expressions that call nothing."""
 _AST: Final = ast.AST
+_PLAIN_FIELDS: Final = frozenset(
+    "ctx id attr arg asname module level type_comment kind conversion rest kwd_attrs".split()
+)
+"""They hold a mark, a name or a number, whatever the node."""
+_WITH_OTHERS: Final = frozenset({ast.Dict, ast.arguments, ast.Global, ast.Nonlocal})
+"""Their lists hold names, or None for what is not there; those of all others hold nodes alone."""
 _SCOPES: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _OPERATORS: Final = frozenset(
     kind
@@ -64,9 +70,10 @@ def add_children(node: ast.AST, found: list[ast.AST]) -> None:
         if value is None:
             continue
         if isinstance(value, list):
-            for part in value:
-                if isinstance(part, _AST):
-                    found.append(part)
+            if sort in _WITH_OTHERS:
+                found += [part for part in value if isinstance(part, _AST)]
+            else:
+                found += value
         elif isinstance(value, _AST):
             found.append(value)
 
@@ -76,7 +83,7 @@ _holding: Final[dict[type[ast.AST], tuple[str, ...]]] = {}
 
 
 def _fields_of(sort: type[ast.AST]) -> tuple[str, ...]:
-    _holding[sort] = tuple([name for name in sort._fields if name != "ctx"])
+    _holding[sort] = tuple([name for name in sort._fields if name not in _PLAIN_FIELDS])
     return _holding[sort]
 
 
