@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import local_imports
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
-from tclint.semantics.syntax import NAME, blocks_of, children, nodes
+from tclint.semantics.syntax import NAME, add_children, blocks_of, nodes
 from tclint.semantics.values import Value
 
 if TYPE_CHECKING:
@@ -147,10 +147,9 @@ class Body:
                 continue  # nothing is below it
             if type(outer) in _NAMING and outer is not self.scope:
                 self._note(outer)
-            below = children(outer)
-            for child in below:
-                parents[child] = outer
-            pending += below
+            count = len(pending)
+            add_children(outer, pending)
+            parents.update(dict.fromkeys(pending[count:], outer))
         for outer in _around(self.module.tree, self.scope):
             self._around.update(_variables(outer))
         for occurrences in names.values():

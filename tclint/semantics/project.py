@@ -437,6 +437,9 @@ class Project:
     def ancestry(self, cls: ClassInfo) -> tuple[ClassInfo | str, ...]:
         """The class and its bases, the nearest ones, in the order in which Python asks them."""
         known = self._ancestries
+        found = known.get(cls)
+        if found is not None:
+            return found
         pending = [cls]
         while cls not in known:
             current = pending[-1]
@@ -459,9 +462,11 @@ class Project:
     ) -> FunctionInfo | None:
         """The method that attribute look-up finds; with ``after``, what ``super()`` finds there."""
         key = (cls, name, after)
-        if key not in self._methods:
-            self._methods[key] = self._method(cls, name, after)
-        return self._methods[key]
+        try:
+            return self._methods[key]
+        except KeyError:
+            found = self._methods[key] = self._method(cls, name, after)
+            return found
 
     def _method(self, cls: ClassInfo, name: str, after: ClassInfo | None) -> FunctionInfo | None:
         skipping = after is not None

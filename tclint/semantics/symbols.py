@@ -19,9 +19,12 @@ Parameter = tuple[ast.arg, ast.expr | None]
 
 
 class FunctionInfo:
-    """A function of the project: ``qualname`` is dotted from its module (``Net.forward``)."""
+    """A function of the project: ``qualname`` is dotted from its module (``Net.forward``).
 
-    __slots__ = ("cls", "decorators", "module", "node", "qualname")
+    ``name`` is the last part of it.
+    """
+
+    __slots__ = ("cls", "decorators", "module", "name", "node", "qualname")
 
     def __init__(
         self,
@@ -36,20 +39,17 @@ class FunctionInfo:
         self.node: Final = node
         self.cls: Final = cls
         self.decorators: Final = decorators
-
-    @property
-    def name(self) -> str:
-        """The last part of the qualified name."""
-        return self.qualname.rpartition(".")[2]
+        self.name: Final = qualname.rpartition(".")[2]
 
 
 class ClassInfo:
     """A class of the project with its own methods and classes (not the inherited ones).
 
-    ``meant`` is what the bases of a class in a function were there: classes, or dotted names.
+    ``name`` is the last part of its qualified name. ``meant`` is what the bases of a class in a
+    function were there: classes, or dotted names.
     """
 
-    __slots__ = ("bases", "classes", "meant", "methods", "module", "node", "qualname")
+    __slots__ = ("bases", "classes", "meant", "methods", "module", "name", "node", "qualname")
 
     def __init__(
         self,
@@ -64,13 +64,9 @@ class ClassInfo:
         self.node: Final = node
         self.bases: Final = bases
         self.meant: Final = meant
+        self.name: Final = qualname.rpartition(".")[2]
         self.methods: Final[dict[str, FunctionInfo]] = {}
         self.classes: Final[dict[str, ClassInfo]] = {}
-
-    @property
-    def name(self) -> str:
-        """The last part of the qualified name."""
-        return self.qualname.rpartition(".")[2]
 
 
 class ModuleInfo:

@@ -52,6 +52,20 @@ class DType(ByContent):
     def _content(self) -> Fields:
         return (self.symbol, self.category)
 
+    def __hash__(self) -> int:
+        """Hash what tells element types apart."""
+        return hash(self.symbol)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare type and content."""
+        if self is other:
+            return True
+        return (
+            isinstance(other, DType)
+            and self.symbol == other.symbol
+            and self.category == other.category
+        )
+
     @property
     def concrete(self) -> bool:
         """True when the symbol is a torch dtype's own name such as ``float32``."""

@@ -155,5 +155,9 @@ def spliced(text: str, changes: Iterable[tuple[int, int, str]]) -> str:
 
 def split_lines(text: str) -> list[str]:
     """Split like CPython's tokenizer: form feeds and Unicode separators do not end a line."""
-    # An empty newline argument means: find all three line ends, and keep them as they are.
-    return [*io.StringIO(text, newline="")]
+    if "\r" in text:
+        # An empty newline argument means: find all three line ends, and keep them as they are.
+        return [*io.StringIO(text, newline="")]
+    *lines, last = text.split("\n")
+    found = [f"{line}\n" for line in lines]
+    return [*found, last] if last else found

@@ -25,7 +25,7 @@ class Numbers:
         return place in self.places or (self.onward is not None and place >= self.onward)
 
 
-_NONE: Final = Numbers()
+NO_NUMBERS: Final = Numbers()
 
 
 @lru_cache(maxsize=1024)
@@ -33,7 +33,7 @@ def numbers_of(key: str) -> Numbers:
     """The numbers among the arguments of a function (dotted) or of a tensor's method (bare)."""
     told: str | None = section("numbers").get(key)
     if told is None:
-        return _NONE
+        return NO_NUMBERS
     places, _, names = told.partition("|")
     exact = [int(place) for place in places.split() if not place.endswith("+")]
     onward = [int(place[:-1]) for place in places.split() if place.endswith("+")]

@@ -182,7 +182,7 @@ class Analysis:
         self._signatures: dict[ast.AST, Signature] = {}
         self._names: dict[ast.AST, tuple[str, ...]] = {}
         self._named, self._unclear = dict[tuple[ModuleInfo, str], Value](), set[str]()
-        self._resolved: dict[tuple[ModuleInfo | None, str], Value | Unclear | None] = {}
+        self._resolved: dict[tuple[ModuleInfo | None, str], Value | Unclear] = {}
 
     def release(self) -> None:
         """Let go of all that holds frames: they refer to their analysis.
@@ -391,12 +391,10 @@ class Analysis:
     def external(self, dotted: str, importer: ModuleInfo | None = None) -> Value:
         """The value of a dotted name: something of the project, or a library's."""
         key = (importer, dotted)
-        if key not in self._resolved:
-            self._resolved[key] = self._resolve(dotted, importer)
-        known = self._resolved[key]
-        return (
-            self._told(known, dotted) if isinstance(known, Unclear) else known or External(dotted)
-        )
+        known = self._resolved.get(key)
+        if known is None:
+            known = self._resolved[key] = self._resolve(dotted, importer) or External(dotted)
+        return self._told(known, dotted) if isinstance(known, Unclear) else known
 
     def _told(self, unclear: Unclear, dotted: str) -> Value:
         """What has no certain meaning, each time that it is used: the place is noted."""

@@ -22,7 +22,7 @@ from tclint.semantics.interpreter.indexing import index_tensor
 from tclint.semantics.interpreter.iteration import as_tuple, element_of, row_of
 from tclint.semantics.interpreter.memory import CONSTRUCTORS
 from tclint.semantics.interpreter.reshaping import CONTENT, forget_shapes
-from tclint.semantics.interpreter.special import iterated, special
+from tclint.semantics.interpreter.special import iterated, may_be_object, special
 from tclint.semantics.lattice import join, options, tensor_in
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.syntax import ATTRIBUTE, NAME, path_of
@@ -130,6 +130,8 @@ def _assign_attribute(
 
 def sets_itself(frame: Frame, node: ast.expr, owner: Value, name: str, value: Value) -> bool:
     """Follow what an object's own code does when an attribute is set; true for a property."""
+    if not may_be_object(owner):
+        return False
     given = Static("str", name, known=True)
     special(frame, node, owner, "__setattr__", given, value)
     return special(frame, node, owner, f"{name}{SETTER}", value) is not None

@@ -105,7 +105,7 @@ class Contexts:
 
     def filled(self, given: Given) -> Filled:
         """What a walk for these arguments put something into."""
-        return self._filled.get(given, _NOTHING)
+        return self._filled.get(given, _NOTHING) if self._filled else _NOTHING
 
     def note(self, given: Given, answer: Value, asked: Asked, filled: Filled) -> None:
         """Remember a walk."""

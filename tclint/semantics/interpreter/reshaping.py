@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.lattice import join
+from tclint.semantics.syntax import ATTRIBUTE, NAME
 from tclint.semantics.values import Iteration, Mapping, Sequence, Tensor, Union, Value
 from tclint.torch_facts.elements import RESHAPING_IN_PLACE
 
@@ -19,10 +20,15 @@ CONTENT: Final = frozenset(("data", "__dict__"))
 def reshapes(call: ast.Call) -> bool:
     """True for a call that may give a tensor another shape: ``t.resize_(4)``, ``out=t``."""
     function = call.func
-    name = function.attr if isinstance(function, ast.Attribute) else ""
-    if name in RESHAPING_IN_PLACE or any(keyword.arg == "out" for keyword in call.keywords):
-        return True
-    sets = name == "__setattr__" or (isinstance(function, ast.Name) and function.id == "setattr")
+    for keyword in call.keywords:
+        if keyword.arg == "out":
+            return True
+    if isinstance(function, ATTRIBUTE):
+        if function.attr in RESHAPING_IN_PLACE:
+            return True
+        sets = function.attr == "__setattr__"
+    else:
+        sets = isinstance(function, NAME) and function.id == "setattr"
     return sets and any(isinstance(a, ast.Constant) and a.value in CONTENT for a in call.args)
 
 

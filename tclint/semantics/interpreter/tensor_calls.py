@@ -44,6 +44,7 @@ from tclint.semantics.values import (
 )
 from tclint.torch_facts.dtypes import CASTS, DTYPES
 from tclint.torch_facts.elements import KEEPING, MEASURING, REARRANGING, VIEWING
+from tclint.torch_facts.numbers import NO_NUMBERS
 
 _CASTS: Final = {name: DType(dtype, DTYPES[dtype]) for name, dtype in CASTS.items()}
 _PLAIN: Final = {
@@ -121,6 +122,8 @@ def read_numbers(frame: Frame, node: ast.Call, key: str, arguments: Arguments) -
     """What torch needs as a number and is given as a tensor, or by numpy, is read on the host."""
     _read_drawn(frame, node, key, arguments)
     wanted = torch_facts.numbers_of(key)
+    if wanted is NO_NUMBERS:
+        return
     if arguments.exact:
         parts = _parts(node, len(arguments.positional))
         for place, value in enumerate(arguments.positional):
