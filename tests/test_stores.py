@@ -66,7 +66,8 @@ def _told(found: Stores) -> list[tuple[str, list[tuple[object, ...]]]]:
     def one(store: Store) -> tuple[object, ...]:
         return store.node, store.content, store.key, store.function, store.holder, store.adds
 
-    held = {**found.named, **{f"={name}": some for name, some in found.variables.items()}}
+    names = {*found._bound, *found._contents}
+    held = {**found.named, **{f"={name}": found.of_variable(name) for name in names}}
     held["setattr"] = found.setters
     return sorted((name, [one(store) for store in some]) for name, some in held.items())
 

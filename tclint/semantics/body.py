@@ -149,7 +149,8 @@ class Body:
                 self._note(outer)
             count = len(pending)
             add_children(outer, pending)
-            parents.update(dict.fromkeys(pending[count:], outer))
+            for child in pending[count:]:
+                parents[child] = outer
         for outer in _around(self.module.tree, self.scope):
             self._around.update(_variables(outer))
         for occurrences in names.values():

@@ -199,7 +199,7 @@ class Changes:
             index = self.index(module.tree, module)
             stores = self._of_variables[key] = tuple(
                 store
-                for store in index.variables.get(name, ())
+                for store in index.of_variable(name)
                 if store.function is not None and _is_global(index, store)
             )
         return self._changed(frame, stores, made, None) if stores else made
@@ -215,7 +215,7 @@ class Changes:
             first, last = scope.lineno, scope.end_lineno or scope.lineno
             stores = self._of_variables[scope, name] = tuple(
                 store
-                for store in index.variables.get(name, ())
+                for store in index.of_variable(name)
                 if store.function is not None
                 and store.function is not scope
                 and first <= store.function.lineno <= last
@@ -316,7 +316,7 @@ def _is_global(index: Stores, store: Store) -> bool:
         return False
     spec = store.function.args
     arguments = (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)
-    others = index.variables.get(store.name, ())
+    others = index.of_variable(store.name)
     bound = any(one.function is store.function and not one.content for one in others)
     return not bound and store.name not in {one.arg for one in arguments}
 

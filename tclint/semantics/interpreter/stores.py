@@ -32,12 +32,7 @@ MUTATING: Final = frozenset(
 """Methods that change what a list, set or dict holds."""
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _INNER: Final = frozenset({*_FUNCTIONS, ast.ClassDef})
-_LOOKED_AT: Final = frozenset(
-    {
-        ast.Subscript, ast.Call, ast.Global, ast.Nonlocal, ast.Assign, ast.AugAssign,
-        ast.AnnAssign,
-    }
-)  # fmt: skip
+_LOOKED_AT: Final = frozenset({ast.Subscript, ast.Call, ast.Global, ast.Nonlocal})
 _LOAD: Final = ast.Load
 _TARGETS: Final[dict[type[ast.AST], str]] = {
     ast.Assign: "targets", ast.AugAssign: "target", ast.AnnAssign: "target",
@@ -147,13 +142,13 @@ class Stores:
 
     def __init__(self, root: ast.AST, file: SourceFile) -> None:
         self.named: Final[dict[str, list[Store]]] = {}
-        self.variables: Final[dict[str, list[Store]]] = {}
         self.setters: Final[list[Store]] = []
         self.declared: Final[set[tuple[FunctionNode | None, str]]] = set()
-        self._aliases: dict[tuple[FunctionNode | None, str], list[ast.expr]] = {}
+        self._bound: dict[str, list[tuple[ast.Name, Around]]] = {}
+        self._contents: dict[str, list[Store]] = {}  # of variables
         self._handed: list[tuple[str, ast.expr, ast.Call, Around]] = []
         self._mutating: set[str] = set()
-        self._values: dict[ast.expr, tuple[ast.expr, bool]] = {}
+        self._statements: dict[ast.expr, ast.AST] = {}  # that write to a target
         self._rows: list[int] | None = _rows(file, _WORDS)
         self._passed_over: list[tuple[ast.AST, Around]] = []
         self._walk_scopes([(children(root), Around(None, None, None).inside(root))])
@@ -185,22 +180,33 @@ class Stores:
             kind = type(node)
             if isinstance(node, NAME):
                 if type(node.ctx) is not _LOAD:
-                    self._target(node, node.id, None, around)
+                    self._bound.setdefault(node.id, []).append((node, around))
             elif isinstance(node, ATTRIBUTE):
                 if type(node.ctx) is not _LOAD:
-                    self._target(node, node.attr, node.value, around)
+                    self._note(self._store(node, node.attr, node.value, around))
                 pending.append(node.value)
             elif kind in _INNER:
                 inner.append(node)
+            elif kind in _TARGETS:
+                targets = _targets(node)
+                self._statements.update(dict.fromkeys(targets, node))
+                if self._rows is None or _covers(node, self._rows):
+                    add_children(node, pending)
+                else:
+                    self._passed_over.append((node, around))
+                    pending += targets
             elif kind not in _WITHOUT:
                 if kind in _LOOKED_AT:
                     self._look(node, around)
-                if self._rows is not None and kind in _TARGETS and not _covers(node, self._rows):
-                    self._passed_over.append((node, around))
-                    pending += _targets(node)
-                else:
-                    add_children(node, pending)
+                add_children(node, pending)
         return inner
+
+    def of_variable(self, name: str) -> list[Store]:
+        """The stores to variables of a name, and to what they hold."""
+        bound = [
+            self._store(node, name, None, around) for node, around in self._bound.get(name, ())
+        ]
+        return [*bound, *self._contents.get(name, ())]
 
     def _look(self, node: ast.AST, around: Around) -> None:
         if isinstance(node, SUBSCRIPT):
@@ -210,20 +216,14 @@ class Stores:
             self._call(node, around)
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             self.declared.update((around.function, name) for name in node.names)
-        elif isinstance(node, ast.Assign):
-            self._values.update(dict.fromkeys(node.targets, (node.value, False)))
-            if isinstance(node.targets[0], NAME):
-                key = (around.function, node.targets[0].id)
-                self._aliases.setdefault(key, []).append(node.value)
-        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and node.value is not None:
-            self._values[node.target] = (node.value, isinstance(node, ast.AugAssign))
 
-    def _target(self, node: ast.expr, name: str, owner: ast.expr | None, around: Around) -> None:
-        value, adds = self._values.get(node, (None, False))
-        self._note(Store(node, name, owner, around, value, adds=adds))
+    def _store(self, node: ast.expr, name: str, owner: ast.expr | None, around: Around) -> Store:
+        statement = self._statements.get(node)
+        value = getattr(statement, "value", None)
+        return Store(node, name, owner, around, value, adds=isinstance(statement, ast.AugAssign))
 
     def _note(self, store: Store) -> None:
-        known = self.named if store.owner is not None else self.variables
+        known = self.named if store.owner is not None else self._contents
         known.setdefault(store.name, []).append(store)
 
     def _item(self, node: ast.AST, subject: ast.expr, around: Around, key: ast.expr | None) -> None:
@@ -292,13 +292,23 @@ class Stores:
 
     def _follow(self) -> None:
         """Find out what changes under another name: that of a variable or of a parameter."""
-        for name, stores in [*self.variables.items()]:
-            for store in [one for one in stores if one.content]:
-                for alias in self._aliases.get((store.function, name), ()):
+        for name, stores in [*self._contents.items()]:
+            for store in [*stores]:
+                for alias in self._aliases(store.function, name):
                     self._changed(store.node, alias, store, store.key)
         for called, given, call, around in self._handed:
             if called in self._mutating:
                 self._changed(call, given, around, ANY_KEY)
+
+    def _aliases(self, function: FunctionNode | None, name: str) -> list[ast.expr]:
+        """What a variable of a function is assigned."""
+        bound = [node for node, around in self._bound.get(name, ()) if around.function is function]
+        statements = [(node, self._statements.get(node)) for node in bound]
+        return [
+            one.value
+            for node, one in statements
+            if isinstance(one, ast.Assign) and one.targets[0] is node
+        ]
 
     def _changed(self, node: ast.AST, what: ast.expr, place: Store | Around, key: object) -> None:
         around = Around(place.holder, place.method, place.function)
