@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tclint.diagnostics import Effect
-from tclint.lint.claims import claimed, releases
+from tclint.lint.claims import releases, split
 from tclint.lint.rule import Bad, Good, Rule, Untouched
 
 from .dynamo import RELEASE
@@ -125,7 +125,7 @@ def test_a_step_for_each_parameter_holds_more_operators(
 def _proves(example: Bad | Untouched) -> set[str]:
     """What an example claims of the installed torch."""
     _skip_other_torch(example)
-    return claimed(example.proves, RELEASE)
+    return {what for what, of in map(split, example.proves) if of and of.holds(RELEASE)}
 
 
 def _skip_other_torch(example: Bad | Good | Untouched) -> None:
