@@ -138,7 +138,7 @@ def _measured(script: Script, options: argparse.Namespace, folder: Path) -> Foun
         first_row,
         text,
         _sum_of_shares(told),
-        "nothing" in text and "worth a change" in text,
+        "nothing is worth a change" in text,
         told.get("tried"),
         changes,
         report={
