@@ -210,15 +210,6 @@ SCRIPTS = (
         changes=(compiled(_MODEL.strip(), "model"),),
     ),
     Script(
-        "siamese",
-        "training",
-        *_EXAMPLES,
-        "siamese_network/main.py",
-        arguments="--epochs=2 --batch-size=64",
-        cpu=None,
-        steps=120,
-    ),
-    Script(
         "dcgan",
         "GAN",
         *_EXAMPLES,
