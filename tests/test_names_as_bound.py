@@ -155,6 +155,13 @@ PROGRAMS: dict[str, dict[str, str]] = {
             "except ImportError:\n    from base import read\n"
         ),
     },
+    "a def for releases of torch that lack something": {
+        "program.py": main(
+            "if hasattr(torch, 'compile'):\n    from torch.compiler import is_compiling\n"
+            "else:\n    def is_compiling():\n        return False\n"
+            "def read(x):\n    return x if is_compiling() else x * x.max().item()\n"
+        ),
+    },
     "an import that is there and a def that is not needed": {
         "base.py": READ,
         "program.py": main(
@@ -348,3 +355,10 @@ QUIET = {
 @pytest.mark.parametrize("text", QUIET.values(), ids=QUIET)
 def test_names_that_something_binds_are_not_told(text: str, tmp_path: Path) -> None:
     assert told(tmp_path, {"program.py": text}) == []
+
+
+def test_what_a_package_makes_while_it_runs_is_told_once_in_a_file(tmp_path: Path) -> None:
+    init = "for name in ('one', 'two'):\n    globals()[name] = lambda x: x\n"
+    files = package(init, "import pkg", "pkg.one(pkg.two(x))")
+    [found] = told(tmp_path, files)
+    assert "nothing that can be read in `pkg` binds `" in found

@@ -270,6 +270,7 @@ class Project:
         return self._unclear(
             f"nothing that can be read in `{module.name}` binds `{name}`",
             f"Import `{name}` from the file that makes it",
+            module.name,
         )
 
     def unbound(self, module: ModuleInfo, name: str) -> Unclear | None:
@@ -293,6 +294,7 @@ class Project:
         return self._unclear(
             f"nothing that can be read binds `{name}`",
             f"Import `{name}` by name from where it is made",
+            f"{module.name}: ",
         )
 
     def _of(self, owner: Meant, name: str, asked: ModuleInfo | None, seen: Seen | None) -> Meant:

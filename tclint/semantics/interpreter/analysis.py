@@ -14,7 +14,7 @@ from tclint.config import Settings
 from tclint.diagnostics import ChainLink
 from tclint.semantics.body import Body
 from tclint.semantics.bounds import Cuts, Unclear
-from tclint.semantics.collect import imports_first, with_inner
+from tclint.semantics.collect import imports_first, is_present, with_inner
 from tclint.semantics.events import (
     ArrayRead,
     CompileCall,
@@ -321,8 +321,9 @@ class Analysis:
     def _either(self, module: ModuleInfo, name: str) -> Value:
         """What an import gives, or what the file makes where that is not there."""
         imported = self.external(module.imports[name], module)
-        if not isinstance(imported, External) and imports_first(module, name):
-            return imported  # it is of the project
+        of_project = not isinstance(imported, External) and imports_first(module, name)
+        if of_project or is_present(module.imports[name]):
+            return imported
         function, cls = module.functions.get(name), module.classes.get(name)
         made = [Function(function)] if function else [Class(cls)] if cls else []
         return join((*made, imported))
