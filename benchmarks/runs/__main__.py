@@ -231,15 +231,15 @@ def _quiet(
     _run(_command(script, options, file), script, options, folder, told)
     for one in training(read_folder(record_to)):
         ends = one.steps.ends if one.steps is not None else ()
-        warm = _settled(ends)
+        warm = _settled(ends, compiling=change is not None and change.kind == COMPILE)
         if len(ends) > warm + 1:
             return (ends[-1] - ends[warm]) / (len(ends) - 1 - warm) / 1e6
     return 0.0
 
 
-def _settled(ends: Sequence[int]) -> int:
-    """The steps that do not count: ten, or a third of few; compiling takes place in them."""
-    return min(10, len(ends) // 3)
+def _settled(ends: Sequence[int], *, compiling: bool) -> int:
+    """The steps that do not count: ten, or a third of few; half of all where some compile."""
+    return len(ends) // 2 if compiling else min(10, len(ends) // 3)
 
 
 def _command(script: Script, options: argparse.Namespace, file: Path) -> list[str]:

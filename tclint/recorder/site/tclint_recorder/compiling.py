@@ -17,8 +17,12 @@ from .lines import place, user_frame
 from .recording import Recording
 
 BLOCKS, GRAPHS = "blocks", "graphs"
-_ENOUGH = 200
-"""Calls without a new model after which none is expected."""
+_ENOUGH = 8
+"""Calls without a new model after which none is expected.
+
+They must end before steps count: whenever a function of all modules changes, Python and Dynamo
+look up anew what they knew of each of them, which takes longer than a small model.
+"""
 
 
 class Compiling:
