@@ -6,7 +6,7 @@ import pytest
 
 from tclint.run.ceiling import ceiling_of, demand_of
 from tclint.run.device_work import gpu_work
-from tclint.run.kernels import kernel_classes
+from tclint.run.kernels import kernel_classes, without_loading
 from tclint.run.operations import arithmetic, least_bytes
 from tclint.run.outlook import Ceiling, KernelClass
 from tests.gpu_traces import RATES, SGEMM, TF32, Trace
@@ -144,6 +144,19 @@ def test_where_the_gpu_waits_for_data_fewer_launches_bring_nothing() -> None:
     assert found is not None
     assert found.idle_saves == 0
     assert ceiling(trace, 1.0).bound_by == "loading"
+
+
+def test_what_a_loader_takes_outside_of_the_profile_is_not_saved_by_fewer_launches() -> None:
+    trace = Trace()
+    for _ in range(50):
+        trace.call("aten::add", [[64, 64]], "vectorized_elementwise_kernel", 2)
+    found = kernel_classes(trace.events, 1, 1.0, RATES)
+    some, all_of_it = without_loading(found, 0.6), without_loading(found, 2.0)
+    assert some is not None
+    assert all_of_it is not None
+    assert some.idle_saves == pytest.approx(0.3)
+    assert (all_of_it.idle_saves, all_of_it.idle_remedy) == (0, "")
+    assert without_loading(None, 1.0) is None
 
 
 def test_the_ceiling_is_arithmetic_where_products_have_most() -> None:

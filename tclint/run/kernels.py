@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from tclint.records import record
 from tclint.run.device_work import ON_GPU, Kind, Work, gpu_work
@@ -123,6 +124,17 @@ def _idle(
     if not step_ms or saves < _MANY_IDLE * step_ms:
         return 0.0, ""
     return saves, "`torch.compile(..., mode='reduce-overhead')` (fusion and CUDA graphs)"
+
+
+def without_loading(found: KernelClasses | None, loading: float) -> KernelClasses | None:
+    """The same, where so many milliseconds of the idle time are a wait for data.
+
+    The profiler slows the host: in the steps that it sees, a loader's workers may keep up.
+    """
+    if found is None:
+        return None
+    saves = min(found.idle_saves, max(0.0, found.idle - loading))
+    return replace(found, idle_saves=saves, idle_remedy=found.idle_remedy if saves else "")
 
 
 def waiting_for_data(events: Sequence[Event], steps: int) -> float:

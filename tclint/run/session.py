@@ -16,9 +16,9 @@ from tclint.run.ceiling import ceiling_of, demand_of
 from tclint.run.events import Event, Kind, events_of, together
 from tclint.run.gpu import Activity, activity
 from tclint.run.gradients import with_forward_lines
-from tclint.run.host import Key, Work
+from tclint.run.host import LOADING, Key, Work
 from tclint.run.intervals import NOTHING, Interval
-from tclint.run.kernels import kernel_classes
+from tclint.run.kernels import kernel_classes, without_loading
 from tclint.run.launch import Ended
 from tclint.run.lines import Joined, Line, is_told, join
 from tclint.run.missing import notes_of
@@ -177,6 +177,8 @@ def answer(
         )
         joined = _supported(joined, table, config, first.step)
         account = account_of(first.recorded, work, first.activity, first.kernels)
+        loading = sum(group.ms for group in account.groups if group.kind == LOADING)
+        ranks[0] = replace(first, kernels=without_loading(first.kernels, loading))
     return _ranked(
         Answer(
             tuple(command),
