@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
 
+from tclint.recorder.site.tclint_recorder import samples
+from tclint.recorder.site.tclint_recorder.recording import Recording
 from tclint.recorder.site.tclint_recorder.stacks import Stacks
 
 
@@ -71,8 +74,8 @@ def test_a_stack_is_told_from_the_outside_in_and_has_one_number(waiting: Waiting
     names = [place["function"] for place in places]
     assert names.count("deeper") == 21 and names[-1] == "wait"
     assert {place["row"] for place in places if place["function"] == "deeper"} == {
-        30,
         33,
+        36,
     }
 
 
@@ -105,3 +108,11 @@ def test_only_the_innermost_calls_of_a_very_deep_stack_are_kept() -> None:
 
     (places,) = deeper(500)
     assert len(places) == 400 and {place["function"] for place in places} == {"deeper"}
+
+
+def test_who_ends_a_program_does_not_wait_for_the_next_look(tmp_path: Path) -> None:
+    look = samples._Look(Recording(str(tmp_path)), 3_600_000_000_000, 10)
+    while not look.hits:
+        pass
+    assert look.stopped()
+    assert len(look.hits) == 1

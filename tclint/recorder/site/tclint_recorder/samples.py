@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from _thread import allocate_lock, get_ident, start_new_thread
 from collections.abc import Callable
-from time import sleep, time_ns
+from time import time_ns
 
 from .recording import Recording
 from .stacks import Stacks
@@ -32,13 +32,16 @@ class _Look:
         self.interval = interval
         self._most = most
         self._looking = True
-        self._done = allocate_lock()
+        self._done, self._wake = allocate_lock(), allocate_lock()
         self._done.acquire()
+        self._wake.acquire()
         start_new_thread(recording.lines.guarded("samples", self._look), (get_ident(),))
 
     def stop(self) -> None:
         """Look no more."""
-        self._looking = False
+        if self._looking:
+            self._looking = False
+            self._wake.release()
 
     def stopped(self) -> bool:
         """Look no more, and wait until that is so; false where it takes too long."""
@@ -51,7 +54,8 @@ class _Look:
             if len(self.hits) >= self._most:
                 del self.hits[::2]
                 self.interval *= 2
-            sleep(self.interval / 1e9)
+            # After hours that is long: who ends a program does not wait for it.
+            self._wake.acquire(timeout=self.interval / 1e9)
         self._done.release()
 
 
