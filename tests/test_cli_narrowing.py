@@ -226,6 +226,14 @@ def test_every_file_is_asked_of_its_own_repository(project: Path) -> None:
     assert changed == ["../elsewhere/model.py:7:28", "vendored/model.py:7:28"]
 
 
+def test_what_a_link_leads_to_in_no_repository_is_new(project: Path) -> None:
+    (project.parent / "beside").mkdir()
+    (project.parent / "beside" / "other.py").write_text(BREAKS, encoding="utf-8")
+    (project / "linked.py").symlink_to(project.parent / "beside" / "other.py")
+    commit_all(project)
+    assert places(project, "--diff-only", "HEAD") == ["linked.py:6:17"]
+
+
 def test_a_revision_that_a_shallow_clone_lacks_is_named(project: Path) -> None:
     commit_all(project)
     commit_all(project)

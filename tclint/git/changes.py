@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tclint.errors import UserError
-from tclint.files import read_bytes
+from tclint.files import exists, read_bytes
 from tclint.git.diff import Added, added_lines
 from tclint.git.run import Call, GitError, ask, borrowing, in_repository, quoted
 from tclint.records import record
@@ -42,22 +42,24 @@ class ChangesError(UserError):
 
 
 def require_revision(revision: str, files: Iterable[Path]) -> None:
-    """Make sure that a revision exists where the first of some files is, or nothing is.
+    """Make sure that a revision exists where the first file of a repository is, or nothing is.
 
     Raises:
-        ChangesError: the file is in no repository, or that has no such revision.
+        ChangesError: all files are in no repository, or that has no such revision.
     """
-    _Repository(_call(next(iter(files), Path("-"))), revision).require_base()
+    calls = map(_call, files)
+    found = next((call for call in calls if _is_repository(call)), None)
+    _Repository(found or _call(Path("-")), revision).require_base()
 
 
 def changed(results: Sequence[Result], revision: str) -> tuple[Result, ...]:
     """The findings on lines that the working trees have changed since they left a revision.
 
     A run may look at several repositories: one has submodules, and may be beside the current
-    folder.
+    folder. What is in none, as what a link leads to, is new.
 
     Raises:
-        ChangesError: a file is in no repository, or that has no such revision.
+        ChangesError: a file's repository has no such revision.
     """
     repositories: dict[str, _Repository] = {}
 
@@ -107,6 +109,10 @@ def _call(path: Path) -> Call:
     return Call(Path(os.path.realpath(top)), here.environment)
 
 
+def _is_repository(call: Call) -> bool:
+    return "GIT_DIR" in call.environment or exists(call.folder / ".git")
+
+
 class _Repository:
     """What one repository knows of the files of a run; ``call`` is at the top of its tree."""
 
@@ -139,6 +145,8 @@ class _Repository:
 
     def changes(self, paths: Iterable[str]) -> Changes:
         """What has changed in these files since the base."""
+        if not _is_repository(self.call):
+            return Changes({}, frozenset(paths))
         top, base = self.call.folder, self.require_base()
         names = {_name(path, top): path for path in sorted(paths)}
         try:
