@@ -14,7 +14,6 @@ from tclint_rules.lib.rewrite.as_written import as_written
 from .proof.fixing import fixed
 
 HEAD = """\
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -83,21 +82,6 @@ compiled = torch.compile(f)
 def f(x: torch.Tensor):
     scale = x.abs().max().item() + 1e-6
     return x * (1e3 / scale)
-
-
-compiled = torch.compile(f)
-""",
-    "drawn": """\
-def places(rows: int, columns: int, rate: float = 1e-1) -> np.ndarray:
-    found = np.zeros((rows, columns), dtype=bool)
-    for row in range(rows):
-        count = int(rate * columns + np.random.rand() + 1e-9)
-        found[row, np.random.choice(columns, count, replace=False)] = True
-    return found
-
-
-def f(x):
-    return x * torch.from_numpy(places(4, 3, 5e-1))
 
 
 compiled = torch.compile(f)

@@ -125,16 +125,6 @@ FIXED_IF_UNSAFE = {
                 return x + self._constant_2.to(x.device)
         """,
     ),
-    "a softmax whose input is named": (
-        """
-        def f(x):
-            return torch.log(torch.softmax(input=x, dim=-1))
-        """,
-        """
-        def f(x):
-            return torch.nn.functional.log_softmax(x, dim=-1)
-        """,
-    ),
     "two tests, both negated": (
         """
         def f(x: torch.Tensor, y: torch.Tensor):
