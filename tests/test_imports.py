@@ -65,6 +65,9 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("tclint.server.engine", "tclint.fix.apply"),
         ("tclint.source.newer", "libcst"),
     ),
+    "what a trial compiles has torch imported, and the recorder only then": (
+        ("tclint.recorder.site.tclint_recorder.compiling", "torch._inductor"),
+    ),
     "other packages, 15 to 45 ms each, that most runs do without": (
         ("tclint.cli.progress", "rich"),
         ("tclint.fleet.report.as_html", "jinja2"),

@@ -248,7 +248,7 @@ PROGRAMS = {
             def __init__(self):
                 self.model4 = torch.compile(Net())
             def go(self, x):
-                return self.model4._prepare(x)
+                return self.model4._prepare(x)  # TCL416
 
         def layers1(x):
             ddp = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2).to("cuda"))

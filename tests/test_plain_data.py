@@ -11,6 +11,7 @@ import pytest
 
 FOLDERS = ("tclint", "rules")
 LISTS_OF_ANYTHING: Mapping[str, str] = {
+    "tclint/recorder/site/tclint_recorder/compiling.py": "models of the user's",
     "tclint/recorder/site/tclint_recorder/syncs.py": "the filters of `warnings`",
     "tclint/review/verified.py": "numbers of a JSON report, which are printed as they are",
     "tclint/run/read.py": "lines of a recording by their kind, each line a record",
