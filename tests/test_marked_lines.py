@@ -246,9 +246,9 @@ PROGRAMS = {
 
         class Keeps4:
             def __init__(self):
-                self.model4 = torch.compile(Net())
+                self.model4 = torch.compile(Net())  # TCL416: compile the method that is called
             def go(self, x):
-                return self.model4._prepare(x)  # TCL416
+                return self.model4._prepare(x)
 
         def layers1(x):
             ddp = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 2).to("cuda"))
