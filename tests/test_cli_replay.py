@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -11,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tclint.cache import freshness
 from tclint.cache.envelope import FOLDER, unpacked
-from tclint.cache.report_cache import holds
+from tclint.cache.report_cache import PARTS, holds
 from tclint.cache.store import Cache
 from tclint.cli import terminal
 from tclint.cli.configuration import Overrides
@@ -58,7 +60,7 @@ class Recorded:
     @property
     def holds(self) -> bool:
         assert self.known is not None
-        known = [self.known[name] for name in ("stamps", "there", "lists")]
+        known = [self.known[name] for name in PARTS]
         return holds(*known)  # type: ignore[arg-type]
 
 
@@ -73,15 +75,19 @@ def record(project: Path, monkeypatch: pytest.MonkeyPatch) -> Record:
 
     def recorded(
         *named: str,
-        started: int = time.time_ns() + 10**10,
+        started: int | None = None,
         meanwhile: Callable[[], object] = lambda: None,
+        first: bool = False,
     ) -> Recorded:
         paths = [*map(Path, named)]
         inputs = gather(paths, Overrides(), None)
         folder = project / FOLDER
-        folder.mkdir(exist_ok=True)  # as a run does before it remembers its report
-        recorder = recorder_of(Execution(1, Cache(folder)), inputs, paths, started)
+        if not first:
+            folder.mkdir(exist_ok=True)
+        settled = time.time_ns() + 10**10 if started is None else started
+        recorder = recorder_of(Execution(1, Cache(folder)), inputs, paths, settled)
         assert recorder is not None
+        folder.mkdir(exist_ok=True)  # as a run does before it remembers its report
         run = in_one([check_files(files, config) for config, files in inputs.parts])
         assert run.results
         meanwhile()
@@ -134,11 +140,12 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.parametrize("first", [False, True], ids=["", "first run"])
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_report_holds_until_something_changes(
-    project: Path, record: Record, change: Callable[[Path], object]
+    project: Path, record: Record, change: Callable[[Path], object], *, first: bool
 ) -> None:
-    recorded = record("src")
+    recorded = record("src", first=first)
     assert recorded.holds
     time.sleep(TICK)
     change(project)
@@ -189,6 +196,48 @@ def test_what_is_written_under_the_run_is_not_vouched_for(project: Path, record:
         edited_in_place(project / "src/deep/net.py")
 
     assert record("src", meanwhile=write).known is None
+
+
+COMES: dict[str, Callable[[Path], object]] = {
+    "a file": lambda here: (here / "more.py").write_text(BREAKS, "utf-8"),
+    "a folder": lambda here: (here / "more").mkdir(),
+    "another name": lambda here: (here / "alias").rename(here / "other"),
+    "one that goes": lambda here: (here / "notes.md").unlink(),
+}
+
+
+@pytest.mark.parametrize("name", ["src", "."])
+@pytest.mark.parametrize("comes", COMES.values(), ids=COMES)
+def test_what_comes_beside_a_new_cache_is_not_vouched_for(
+    project: Path, record: Record, comes: Callable[[Path], object], name: str
+) -> None:
+    (project / "notes.md").write_text("", "utf-8")
+    time.sleep(TICK)
+    soon = time.time_ns() + freshness.SETTLED  # what is there by now is just old enough
+    assert record(name, first=True, started=soon).holds
+    shutil.rmtree(project / FOLDER)
+    time.sleep(TICK)
+    soon = time.time_ns() + freshness.SETTLED
+    again = record(name, first=True, started=soon, meanwhile=lambda: comes(project))
+    assert again.known is None
+
+
+def test_what_came_before_a_new_cache_is_not_vouched_for(project: Path, record: Record) -> None:
+    assert record("src", first=True, started=time.time_ns()).known is None
+    (project / FOLDER).rmdir()
+    old = time.time_ns() - 10**10
+    for folder in (project, *project.rglob("*")):
+        os.utime(folder, ns=(old, old))
+    assert record("src", first=True, started=time.time_ns()).known is None
+
+
+def test_a_first_run_over_all_of_a_project_is_remembered(project: Path) -> None:
+    first = settled(project, ".")
+    assert check(project, ".") == replace(first, replayed=True)
+    (project / "more.py").write_text(BREAKS, "utf-8")
+    after = check(project, ".")
+    assert not after.replayed
+    assert "more.py" in after.out
 
 
 def test_a_run_that_told_something_else_is_not_remembered(

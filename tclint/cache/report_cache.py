@@ -30,6 +30,8 @@ ENDINGS: Final = (
     "requirements",
     "setup.py",
 )
+PARTS: Final = ("stamps", "there", "lists", "entries")
+"""What a report rests on, as :func:`holds` takes it."""
 EXITS: Final = {0: 0, 1: 1, 2: 2}
 """How a run that was remembered can have ended."""
 VOLATILE: Final = frozenset({"_", "OLDPWD", "PWD", "SHLVL"})
@@ -45,7 +47,7 @@ def replayed(arguments: Sequence[str]) -> int | None:
         for folder in _folders(arguments):
             if os.path.exists(f"{folder}/{name}"):  # noqa: PTH110
                 known = unpacked(read_own(f"{folder}/{name}", LARGEST))
-                if not holds(known["stamps"], known["there"], known["lists"]):
+                if not holds(*(known[part] for part in PARTS)):
                     return None
                 code = EXITS[known["code"]]
                 text, aside = known["text"], known["aside"]
@@ -119,16 +121,27 @@ def listing(folder: str) -> list[str]:
         return []
 
 
+def entries(folder: str) -> list[str]:
+    """All that is in a folder, with a slash behind the names of folders."""
+    try:
+        with os.scandir(folder) as found:
+            return sorted(one.name + "/" * one.is_dir() for one in found)
+    except OSError:
+        return []
+
+
 def holds(
     stamps: Iterable[tuple[str, list[int] | None]],
     there: Iterable[tuple[str, bool]],
-    lists: Iterable[tuple[str, list[str]]] = (),
+    lists: Iterable[tuple[str, list[str]]],
+    within: Iterable[tuple[str, list[str]]],
 ) -> bool:
     """Whether files and folders are as they were, and others are there, or not, as before."""
     return (
         all(stamp(path) == known for path, known in stamps)
         and all(os.path.exists(path) == known for path, known in there)  # noqa: PTH110
         and all(listing(folder) == names for folder, names in lists)
+        and all(entries(folder) == names for folder, names in within)
     )
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
+from typing import Final
 
 from tclint.cache.freshness import SETTLED, surroundings
 from tclint.cache.identity import code_files
-from tclint.cache.report_cache import listing, question, stamp
+from tclint.cache.report_cache import entries, listing, question, stamp
 from tclint.cache.store import lag_of, write
 from tclint.config import Config
 from tclint.lint.engine import Run
@@ -37,12 +38,33 @@ class Sources:
     configs: Sequence[Config]
 
 
+class _Home:
+    """The folder that a run makes its cache in, which changes the folder's times.
+
+    So it is known by what is in it: ``names``, with the cache. ``before`` is from after the look
+    at them, so that what is old enough there vouches for them.
+    """
+
+    def __init__(self, cache: Path) -> None:
+        self.folder: Final = os.path.abspath(cache.parent)  # noqa: PTH100 (links stay)
+        self._is_new: Final = not cache.exists()
+        self.names: Final = sorted([*entries(self.folder), f"{cache.name}/"])
+        self.before: Final = stamp(self.folder)
+
+    def among(self, paths: Iterable[str]) -> list[str]:
+        """The paths that name it, if nothing but the cache has come."""
+        if not self._is_new or entries(self.folder) != self.names:
+            return []
+        return [path for path in paths if os.path.abspath(path) == self.folder]  # noqa: PTH100
+
+
 class Recorder:
     """Remembers the report of a run, if nothing of what it rests on changes under it."""
 
     def __init__(self, folder: Path, sources: Sources, started: int) -> None:
         """Look at everything before the run; ``started`` is when it began, in nanoseconds."""
         self._folder, self._sources, self._started = folder, sources, started
+        self._home = _Home(folder)
         self._before = {path: stamp(path) for path in self._paths()}
 
     def record(self, run: Run, text: str, code: int, aside: str = "") -> None:
@@ -55,13 +77,16 @@ class Recorder:
             return
         more = (*run.read, *map(str, around.files), *_of_folders(around.folders))
         stamps = {path: stamp(path) for path in (*self._before, *more)}
-        if self._may_have_changed(stamps):
+        home = self._home.among(stamps)
+        stamps.update(dict.fromkeys(home, self._home.before))
+        if self._may_have_changed(stamps) or (home and None in map(stamps.get, more)):
             return
         there = [(path, os.path.exists(path)) for path in self._markers()]  # noqa: PTH110
         report = {
-            "stamps": [*stamps.items()],
+            "stamps": [(path, known) for path, known in stamps.items() if path not in home],
             "there": there,
             "lists": [(folder, listing(folder)) for folder in self._looked_into()],
+            "entries": [(self._home.folder, self._home.names)] if home else [],
             "code": code,
             "text": text,
             "aside": aside,
