@@ -231,6 +231,19 @@ def test_what_came_before_a_new_cache_is_not_vouched_for(project: Path, record: 
     assert record("src", first=True, started=time.time_ns()).known is None
 
 
+def test_a_folder_above_where_a_link_leads_is_not_beside_the_cache(
+    project: Path, tmp_path: Path, record: Record
+) -> None:
+    (tmp_path / "other/deep").mkdir(parents=True)
+    (tmp_path / "other/net.py").write_text(BREAKS, "utf-8")
+    (project / "leads").symlink_to(tmp_path / "other/deep")
+    recorded = record("leads/..", first=True)
+    assert recorded.holds
+    time.sleep(TICK)
+    (tmp_path / "other/more.py").write_text(BREAKS, "utf-8")
+    assert not recorded.holds
+
+
 def test_a_first_run_over_all_of_a_project_is_remembered(project: Path) -> None:
     first = settled(project, ".")
     assert check(project, ".") == replace(first, replayed=True)

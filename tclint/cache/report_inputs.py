@@ -55,7 +55,8 @@ class _Home:
         """The paths that name it, if nothing but the cache has come."""
         if not self._is_new or entries(self.folder) != self.names:
             return []
-        return [path for path in paths if os.path.abspath(path) == self.folder]  # noqa: PTH100
+        named = [path for path in paths if os.path.abspath(path) == self.folder]  # noqa: PTH100
+        return [path for path in named if stamp(path) == stamp(self.folder)]  # `link/..` is not
 
 
 class Recorder:
