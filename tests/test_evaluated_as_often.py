@@ -243,8 +243,16 @@ def test_a_rate_is_read_as_often(name: str, unsafe: bool, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", sorted(RATES.keys() - {*KEPT, *UNKNOWN}))
 def test_what_may_run_code_is_kept_in_a_variable(name: str, tmp_path: Path) -> None:
-    after = fixed(tmp_path, program(name))["program.py"]
+    after = fixed(tmp_path, program(name), unsafe=True)["program.py"]
     assert (" := " in after.split("p = torch.rand")[1]) is (name not in PLAIN)
+
+
+@pytest.mark.parametrize("rate", ["float(x[0])", "min(rate, 0.5)", "rate * 2"])
+def test_what_torchscript_may_take_is_changed_by_no_safe_fix(rate: str, tmp_path: Path) -> None:
+    lines = ["p = torch.rand([])", f"if p < {rate}:", "    return x", "return x * 2"]
+    body = "".join(f"    {line}\n" for line in lines)
+    code = f"import torch\n\n\n@torch.compile\ndef f(x, rate: float):\n{body}"
+    assert fixed(tmp_path, {"program.py": code}) == {"program.py": code}
 
 
 SHARED = """

@@ -10,10 +10,10 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.events import TensorBranch
-from tclint.semantics.lattice import is_tensor
+from tclint.semantics.lattice import is_tensor, options
 from tclint.semantics.ownership import is_private
 from tclint.semantics.site import Site
-from tclint.semantics.values import Object
+from tclint.semantics.values import DataScalar, Object
 from tclint.torch_facts import traced_since
 
 from ..lib.facts.branch_tests import is_asked
@@ -34,6 +34,7 @@ _RATE_FIRST = (
     "it breaks as before"
 )
 _FEWER = "at a rate of 0.0 the random number is not drawn, so later ones differ"
+_NO_SCRIPT = "`torch.jit.script` does not take `:=`"
 _WITH_ZERO = (ast.Gt, ast.NotEq)
 _UNTRACED = "random.random"
 """Before it is traced, the graph breaks at the draw (TCL180), and Python decides."""
@@ -181,15 +182,20 @@ def _ask_rate_first(site: Site, found: _Comparison) -> Repair | Decline:
     node, rate = found.node, found.rate
     if is_tensor(site.value(rate)):
         return Decline(f"the rate `{site.text(rate)}` is itself a tensor")
+    if any(isinstance(kind, DataScalar) for kind in options(site.value(rate))):
+        return Decline(f"the rate `{site.text(rate)}` is itself read from a tensor")
     if not _only_asked(site, node):
         return Decline("the result of the comparison is used as more than a condition")
     if _is_plain(site, rate):
         rewrite = _ask_first(site, node, "$rate != 0.0", {"rate": rate})
     else:
         rewrite = _ask_once(site, found)
+    repair = Repair(_RATE_FIRST, (rewrite,))
     if found.inline:
-        return Repair(_RATE_FIRST, (rewrite,), Change.BEHAVIOUR, _FEWER)
-    return Repair(_RATE_FIRST, (rewrite,))
+        repair = Repair(_RATE_FIRST, (rewrite,), Change.BEHAVIOUR, _FEWER)
+    # TorchScript takes neither `:=` nor attributes of plain objects, but all else that is a rate.
+    is_scripted = not isinstance(rate, (ast.Name, ast.Attribute))
+    return repair.differing(_NO_SCRIPT) if is_scripted else repair
 
 
 def _is_plain(site: Site, rate: ast.expr) -> bool:
@@ -197,7 +203,7 @@ def _is_plain(site: Site, rate: ast.expr) -> bool:
     match rate:
         case ast.Name():
             return True
-        case ast.Attribute(value=ast.Name() as owner):
+        case ast.Attribute(value=ast.Name() | ast.Attribute() as owner):
             return isinstance(site.value(owner), Object) and is_pure(site, rate)
     return False
 
