@@ -168,6 +168,7 @@ def test_a_made_up_report_makes_nothing_stumble(
         "stamps": [["a.py", None]],
         "there": [["b.py", False]],
         "lists": [[str(tmp_path), []]],
+        "entries": [[str(tmp_path), [".tclint_cache/"]]],
         "code": 1,
         "text": "found\n",
         "aside": "beside it",

@@ -30,8 +30,9 @@ OF_PYTHON: Final = {
 """All that the stars of some modules bring along, which this Python has as every other."""
 _OF_NUMPY: Final = frozenset("abs all any bool divmod max min pow round sum".split())
 _OF_PYTHON: Final = {
-    "Ellipsis": "ast", "abs": "operator", "compile": "py_compile re sre_compile",
-    "copyright": "sys", "enumerate": "threading", "exit": "sys",
+    "Ellipsis": "ast", "abs": "operator", "ascii": "encodings",
+    "compile": "py_compile re sre_compile", "copyright": "sys", "enumerate": "threading",
+    "exit": "sys",
     "filter": "curses fnmatch", "format": "locale", "help": "pdb pydoc", "input": "fileinput",
     "max": "audioop",
     "open": "aifc bz2 codecs dbm gzip lzma os ossaudiodev posix shelve sunau tarfile wave "
