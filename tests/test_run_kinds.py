@@ -74,7 +74,7 @@ GENERATION = """
     def generate(x):
         for _ in range(30):
             x = model(x)
-            words = sorted(str(n) for n in range(4_000))
+            words = sorted(str(n) for n in range(60_000))
         return x
 
     for _ in range(4):
