@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-SAME, ROUNDING, PRECISION, BEHAVIOUR = "same bits", "rounding", "precision", "behaviour"
-SCALE = (SAME, ROUNDING, PRECISION, BEHAVIOUR)
+from tclint.diagnostics import Change
+
+SCALE = tuple(change.value.replace("-", " ") for change in Change)
+"""The classes of fixes, as a report says them."""
+SAME, ROUNDING, PRECISION, BEHAVIOUR = SCALE
 _ULPS = 64
 """So many units in the last place a sum of many numbers is off by, in another order."""
 _WIDER = 8

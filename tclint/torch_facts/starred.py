@@ -30,20 +30,22 @@ OF_PYTHON: Final = {
 """All that the stars of some modules bring along, which this Python has as every other."""
 _OF_NUMPY: Final = frozenset("abs all any bool divmod max min pow round sum".split())
 _OF_PYTHON: Final = {
-    "Ellipsis": "ast", "abs": "operator", "ascii": "encodings",
+    "Ellipsis": "ast", "ascii": "encodings",
     "compile": "py_compile re sre_compile", "copyright": "sys", "enumerate": "threading",
     "exit": "sys",
     "filter": "curses fnmatch", "format": "locale", "help": "pdb pydoc", "input": "fileinput",
     "max": "audioop",
     "open": "aifc bz2 codecs dbm gzip lzma os ossaudiodev posix shelve sunau tarfile wave "
     "webbrowser",
-    "pow": "math operator", "property": "enum", "repr": "reprlib", "slice": "ast", "str": "locale",
+    "property": "enum", "repr": "reprlib", "slice": "ast", "str": "locale",
     "TimeoutError": "multiprocessing", "Warning": "sqlite3",
 }  # fmt: skip
 
 
 def brings(module: str, builtin: str) -> bool | None:
     """Whether a star brings another meaning for a builtin's name; None where that is not known."""
+    if module in OF_PYTHON:
+        return builtin in OF_PYTHON[module]
     package = module.partition(".")[0]
     if package == "torch":
         return f"{module}.{builtin}".removeprefix("torch.") in lifetimes("names")
