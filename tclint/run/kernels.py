@@ -11,6 +11,7 @@ from tclint.run.gpu import activity
 from tclint.run.least import BF16, Least
 from tclint.run.outlook import KernelClass, KernelClasses
 from tclint.run.rates import Rates
+from tclint.run.scale import PRECISION, ROUNDING
 from tclint.run.spans import MICRO, Event, end_of, start_of, steps_in
 
 _LOADER = "enumerate(DataLoader)"
@@ -30,34 +31,34 @@ class Remedy:
 _REMEDIES: Mapping[str, Remedy] = {
     "matmul float32 (no TF32)": Remedy(
         "`torch.set_float32_matmul_precision('high')` (TF32)",
-        "precision",
+        PRECISION,
         lambda works, least: least.products(works, "TF32"),
     ),
     "matmul TF32": Remedy(
         "bf16 by `torch.autocast`",
-        "precision",
+        PRECISION,
         lambda works, least: least.products(works, BF16),
     ),
     "convolution channels-first": Remedy(
         "`channels_last` for the model and its images",
-        "rounding",
+        ROUNDING,
         lambda works, least: least.products(works),
     ),
     "convolution channels-last, float32": Remedy(
         "bf16 by `torch.autocast`",
-        "precision",
+        PRECISION,
         lambda works, least: least.products(works, BF16),
     ),
     Kind.BY_HAND.value: Remedy(
         "`scaled_dot_product_attention`",
-        "rounding",
+        ROUNDING,
         lambda works, least: least.attention(works),
     ),
     Kind.POINTWISE.value: Remedy(
-        "`torch.compile` fuses them", "rounding", lambda works, least: least.glue(works)
+        "`torch.compile` fuses them", ROUNDING, lambda works, least: least.glue(works)
     ),
     Kind.OPTIMIZER.value: Remedy(
-        "`fused=True`", "rounding", lambda works, least: least.optimizer(works)
+        "`fused=True`", ROUNDING, lambda works, least: least.optimizer(works)
     ),
 }
 """By the start of a class's name."""
