@@ -39,7 +39,6 @@ class Result:
     diagnostic: Diagnostic
     repair: PlacedRepair | None
     file: SourceFile
-    unsafe: PlacedRepair | None = None
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,6 @@ class Fake:
     change: Change = Change.SAME_BITS
     effect: Effect = Effect.GRAPH_BREAK
     confidence: Confidence = Confidence.HIGH
-    more: str = ""
-    """What the unsafe fix beside the safe one makes of it."""
 
     def results(self, file: SourceFile, tree: ast.Module) -> Iterator[Result]:
         for node in ast.walk(tree):
@@ -70,12 +67,7 @@ class Fake:
                     "XYZ100", "fake", "message", self.effect, self.confidence, file.path,
                     file.span(node), fixable=repair.applicability,
                 )  # fmt: skip
-                yield Result(diagnostic, placed(repair), file, unsafe=self._unsafe(node))
-
-    def _unsafe(self, node: ast.stmt) -> PlacedRepair | None:
-        rewrites = (Replace(node, self.more),)
-        more = Repair("Do more", rewrites, Change.BEHAVIOUR, "more things")
-        return placed(more) if self.more else None
+                yield Result(diagnostic, placed(repair), file)
 
 
 def _plan(
@@ -307,76 +299,6 @@ def test_an_unsafe_fix_is_left_out_where_safe_ones_make_it_whole(tmp_path: Path)
     outcome = _confirm(tmp_path, body, safe, choosing, unsafe)
     assert _grounds(outcome)[7] == ("dropped", "no-break")
     assert _worth(outcome) == []
-
-
-def _forms(outcome: Outcome) -> dict[tuple[int, str], tuple[str, str]]:
-    """Status and ground by row and message."""
-    return {
-        (one.fix.diagnostic.span.start.row, one.fix.message): (one.status.value, one.reason.ground)
-        for one in outcome.fixes
-        if one.reason is not None
-    }
-
-
-TWICE = "    n = x.sum().item()\n    y = float(x.max())\n    return x + n + y\n"
-
-
-def test_of_two_fixes_of_a_finding_the_safe_one_is_kept_where_it_is_enough(tmp_path: Path) -> None:
-    both = Fake("n = x.sum().item()", "n = x.sum()", more="n = 0 + x.sum()")
-    unsafe = Fake("y = float(x.max())", "y = x.max()", Change.BEHAVIOUR)
-    outcome = _confirm(tmp_path, TWICE, both, unsafe)
-    assert _forms(outcome) == {
-        (5, "Do it"): ("applied", "confirmed"),
-        (5, "Do more"): ("dropped", "no-break"),
-        (6, "Do it"): ("applied", "confirmed"),
-    }
-    assert "n = x.sum()\n" in outcome.changed[0].after
-    assert [kind for kind, _, _, _ in _worth(outcome)] == ["safe fixes", "unsafe fixes"]
-
-
-def test_of_two_fixes_of_a_finding_the_unsafe_one_is_kept_where_the_safe_one_leaves_the_break(
-    tmp_path: Path,
-) -> None:
-    vain = Fake("n = x.sum().item()", "n = x.sum().item() + 0", more="n = x.sum()")
-    both = Fake("y = float(x.max())", "y = x.max()", more="y = 0 + x.max()")
-    outcome = _confirm(tmp_path, TWICE, vain, both)
-    assert _forms(outcome) == {
-        (5, "Do it"): ("dropped", "still-breaks"),
-        (5, "Do more"): ("applied", "confirmed"),
-        (6, "Do it"): ("applied", "confirmed"),
-        (6, "Do more"): ("dropped", "no-break"),
-    }
-
-
-def test_what_an_unsafe_fix_is_worth_alone_is_told_as_such(tmp_path: Path) -> None:
-    vain = Fake("n = x.sum().item()", "n = x.sum().item() + 0", more="n = x.sum()")
-    outcome = _confirm(tmp_path, "    n = x.sum().item()\n    return x + n\n", vain)
-    assert [kind for kind, _, _, _ in _worth(outcome)] == ["unsafe fixes"]
-
-
-def test_of_two_fixes_of_a_finding_the_safe_one_is_kept_where_the_unsafe_one_fails(
-    tmp_path: Path,
-) -> None:
-    both = Fake("n = x.sum().item()", "n = x.sum().item() + 0", more="n = x.sum() + 1")
-    other = Fake("y = float(x.max())", "y = x.max()", more="y = 0 + x.max()")
-    outcome = _confirm(tmp_path, TWICE, both, other)
-    assert _forms(outcome) == {
-        (5, "Do it"): ("dropped", "still-breaks"),
-        (5, "Do more"): ("dropped", "different"),
-        (6, "Do it"): ("applied", "confirmed"),
-        (6, "Do more"): ("dropped", "no-break"),
-    }
-
-
-def test_of_two_fixes_the_safe_one_is_kept_where_others_fail_beside_it(tmp_path: Path) -> None:
-    body = f"{BREAK}    n = x.sum().item()\n    y = x + 1\n    return y + n\n"
-    both = Fake("n = x.sum().item()", "n = x.sum()", more="n = 0 + x.sum()")
-    wrong = Fake("y = x + 1", "y = x + 2", effect=Effect.HOST_SYNC)
-    left = Fake("return y + n", "return n + y", Change.BEHAVIOUR)
-    outcome = _confirm(tmp_path, body, both, wrong, left)
-    assert _forms(outcome)[6, "Do it"] == ("applied", "confirmed")
-    assert _forms(outcome)[6, "Do more"] == ("dropped", "no-break")
-    assert _forms(outcome)[7, "Do it"] == ("dropped", "different")
 
 
 ONCE = "torch._assert_async(x.sum() == 6, 'this code was compiled for another number')"

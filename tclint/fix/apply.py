@@ -190,8 +190,7 @@ def fix_files(
         remedies: what to do about findings that no fix removes.
         overlay: texts to use instead of the files' own.
         check: the function that finds what to fix; the lint engine's by default.
-        allow: says of each fix whether it may be applied; all may by default. Of a finding that
-            has a safe and an unsafe fix, the unsafe one is asked about first.
+        allow: says of each fix whether it may be applied; all may by default.
         among: the findings that are asked about, others are neither fixed nor told; all by default.
     """
     checker = check or _engine()
