@@ -13,6 +13,7 @@ import pytest
 from tclint.config import Config
 from tclint.fix.apply import fix_files
 from tclint.fix.diff import patch_of, unified_diff
+from tclint.lint.engine import check_files
 from tclint.source.write import NewText, write_all
 
 if TYPE_CHECKING:
@@ -102,3 +103,15 @@ def test_more_fixes_in_a_file_cost_no_more_each(
 
 def test_more_cells_of_a_notebook_cost_no_more_each(tmp_path: Path) -> None:
     assert grows(tmp_path, notebook, "m.ipynb") < 1.1
+
+
+def test_what_binds_a_name_is_looked_for_once(tmp_path: Path) -> None:
+    """Each finding goes back along the assignments before it; what they bind is known by then."""
+    path = tmp_path / "m.py"
+    path.write_text(HEAD + "    x = x + x.sum().item()\n" * SIZE, encoding="utf-8")
+    profile = cProfile.Profile()
+    run = profile.runcall(check_files, [path], Config(root=tmp_path))
+    assert len(run.results) == SIZE
+    entries = pstats.Stats(profile).stats.items()  # type: ignore[attr-defined]
+    asked = sum(entry[1] for (_, _, name), entry in entries if name == "binder_of")
+    assert 0 < asked <= 2 * SIZE

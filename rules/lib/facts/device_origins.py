@@ -13,7 +13,7 @@ it may be elsewhere, but then `x` is on the CPU, and numbers from there meet ten
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -186,10 +186,7 @@ class Devices:
 
     def _joint(self, operands: Iterable[ast.expr], met: bool, steps: int) -> Origins:
         """The origins that all operands have, or any where the result is only ``met``."""
-        values = [(one, [*options(self._site.value(one))]) for one in operands]
-        tensors = [one for one, kinds in values if any(isinstance(k, Tensor) for k in kinds)]
-        numbers = [one for one, kinds in values if any(isinstance(k, DataScalar) for k in kinds)]
-        found = [self._at(one, met, steps) for one in tensors or numbers]
+        found = [self._at(one, met, steps) for one in _carriers(self._site, tuple(operands))]
         if met or not found:
             return _NOWHERE.union(*found)
         return frozenset.intersection(*found)
@@ -252,6 +249,16 @@ class Devices:
         elementwise = dotted.removeprefix("torch.") in _ELEMENTWISE or dotted in JOINING
         given = _given(call)
         return self._joint(given[:1] if met and not elementwise else given, met, steps)
+
+
+@once
+def _carriers(site: Site, operands: tuple[ast.expr, ...]) -> Sequence[ast.expr]:
+    """The tensors among operands; where there is none, the numbers that were read from one."""
+    values = [(one, [*options(site.value(one))]) for one in operands]
+    tensors = [one for one, kinds in values if any(isinstance(k, Tensor) for k in kinds)]
+    return tensors or [
+        one for one, kinds in values if any(isinstance(k, DataScalar) for k in kinds)
+    ]
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

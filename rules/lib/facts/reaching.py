@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from tclint.semantics.site import Site
+from tclint.semantics.site import Site, once
 from tclint.semantics.syntax import nodes
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.comprehension)
@@ -61,6 +61,7 @@ def binding_of(site: Site, read: ast.Name) -> ast.stmt | ast.arg | None:
     return binder if isinstance(binder, ast.arg) or _binds_alone(binder, read.id) else None
 
 
+@once
 def binder_of(site: Site, read: ast.Name) -> Binder | None:
     """What last bound the name: in one round of a loop, reads with one binder find one value.
 
