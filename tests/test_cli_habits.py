@@ -39,6 +39,7 @@ def project(tmp_path: Path) -> Path:
         (["fix", "--preset", "library"], "`--leave-out tests,benchmarks` leaves such findings out"),
         (["check", "--output-format=rdjson"], "(reviewdog reads `sarif`)"),
         (["fleet", "bisect", "FLEET.toml"], "`git bisect run tclint verify TARGET` finds"),
+        (["review", "serve", "--app-id", "1"], "a CI job of each repository runs `tclint review`"),
         (["server", "--tcp", "host:1"], "talk to its standard streams"),
         (["fix", "--statistics"], "names the rule and status of each fix"),
         (["verify", "m:f", "--output-format=html"], "(`text` and `json` say everything)"),

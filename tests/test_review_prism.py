@@ -1,4 +1,4 @@
-"""The review against GitHub's whole description, served by Prism, and payloads that GitHub sent.
+"""The review against GitHub's whole description, served by Prism.
 
 Needs Node.js and npm; the same requests are held to the vendored part of the description by the
 other tests.
@@ -19,9 +19,7 @@ import httpx
 import pytest
 
 from tclint.review.github.threads import RESOLVE, THREADS
-from tclint.review.service.events import ACTIONS, job_of
 from tests.conftest import REPOSITORY, made_once
-from tests.review.bot import EXAMPLES, payload, running_bot
 from tests.review.command import as_job, write_event
 from tests.review.github_server import GitHubServer, Pull
 from tests.review.openapi import FILE
@@ -98,29 +96,6 @@ def test_prism_refuses_what_the_description_does_not_know(node: Path) -> None:
         assert httpx.post(f"{url}/repos/a/b/pulls/1/reviews", json=body).status_code == 422
 
 
-def test_the_vendored_payloads_are_githubs(node: Path) -> None:
-    file = (
-        node / "node_modules" / "@octokit" / "webhooks-examples" / "api.github.com" / "index.json"
-    )
-    sent = {event["name"]: event["examples"] for event in json.loads(file.read_text("utf-8"))}
-    for example in json.loads(EXAMPLES.read_text("utf-8")):
-        assert example["payload"] in sent[example["event"]]
-
-
-def test_every_payload_that_github_sent_is_understood(node: Path) -> None:
-    file = (
-        node / "node_modules" / "@octokit" / "webhooks-examples" / "api.github.com" / "index.json"
-    )
-    understood = 0
-    for event in json.loads(file.read_text("utf-8")):
-        for example in event["examples"]:
-            job = job_of(event["name"], json.dumps(example).encode())
-            wanted = event["name"] == "pull_request" and example["action"] in ACTIONS
-            assert (job is not None) == (wanted and "installation" in example)
-            understood += job is not None
-    assert understood > 5
-
-
 def test_a_review_passes_prism_from_its_first_comment_to_its_last(
     node: Path, tmp_path: Path
 ) -> None:
@@ -172,31 +147,6 @@ def test_a_review_with_the_prices_of_a_run_passes_prism(node: Path, tmp_path: Pa
             assert said in done.stderr
     assert "Costs 6 ms a step (60%) in the recorded run." in server.bodies()[0]
     assert "Prices are of the recorded run `run.json`: a step of 10 ms" in server.reviews[0]["body"]
-    assert server.complaints == []
-
-
-@pytest.mark.slow(15)
-def test_the_bot_passes_prism(node: Path, tmp_path: Path) -> None:
-    repository = new_repository(tmp_path / "repo")
-    repository.commit({"net.py": CLEAN})
-    repository.git("checkout", "--quiet", "-b", "change")
-    repository.commit({"net.py": net(ITEM, PRINT)})
-    pulls = {("octo/model", 1): Pull(1), ("octo/model", 2): Pull(2, draft=True)}
-    server = GitHubServer({"octo/model": repository}, pulls)
-    with (
-        server.running(),
-        prism(node, server.url) as url,
-        running_bot(tmp_path / "bot", server, api_url=url) as bot,
-    ):
-        for number, action in ((1, "opened"), (2, "ready_for_review"), (1, "synchronize")):
-            assert bot.send(payload(number, action)).status_code == 202
-            bot.settle()
-        assert [c["number"] for c in server.live()] == [1, 1]
-        repository.commit({"net.py": net(ITEM)})
-        bot.send(payload(1, "synchronize"))
-        bot.settle()
-        assert len(server.live()) == 1
-        assert bot.jobs() == {}
     assert server.complaints == []
 
 

@@ -1,46 +1,53 @@
-"""Forges that give false or slow answers: the review bot asks them, and must survive.
+"""Forges that give false or slow answers to ``tclint review``, which must end all the same.
 
-Between the bot and its forge stands a liar that falsifies one answer of a review, or all: other
-JSON, no JSON, too much, too deep, packed a thousandfold, cut off, drop by drop, redirected, with
-limits in the far future. Promised: the review ends as done, put off or failed, no worker ends or
-stays busy for ever, memory stays bounded, no token goes to another address, no review is posted
-twice, and the next delivery is reviewed. Failures are the opposite, and tracebacks in the log that
-are not about an answer's shape.
+Between the review and its forge stands a liar that falsifies one answer, or all: other JSON, no
+JSON, too much, too deep, packed a thousandfold, cut off, drop by drop, redirected, with limits in
+the far future. Promised: the review ends in time, done or with one error, within little memory, no
+token is printed or goes to another address, nothing is posted twice, and the next review brings the
+change up to date. Failures are the opposite, and tracebacks.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import ssl
 import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from random import Random
 
 import httpx
 
-from benchmarks.attack.bots import Stage, staged
 from benchmarks.attack.caches import change
+from benchmarks.attack.command import Done, complaints, ran, words
 from benchmarks.attack.kind import Kind, Slice, Tried
-from tests.review.bot import UNUSED, payload
-from tests.review.github_server import Pull
+from tests.review.command import write_event
+from tests.review.github_server import GitHubServer, Pull
+from tests.review_repository import Repository, new_repository
+from tests.test_review_github import CLEAN, PRINT, net
 
+UNUSED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""The forge speaks plain HTTP here; reading the system's certificates each time takes long."""
 REQUESTS = 8
 """About as many as one review asks."""
-SECONDS = 75
-"""Longer than a review of nothing takes against any one answer, with all its patience."""
+SECONDS = 600
+"""Longer than five tries of a minute each, with the waits between them."""
+MEMORY = 1 << 30
+"""Of addresses: a flood does not fit."""
 DRIP = 100
-GROWTH = 256 << 20
 FLOOD = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What goes back to the bot."""
+    """What goes back to the review."""
 
     status: int
     body: bytes
@@ -72,7 +79,7 @@ class Handler(BaseHTTPRequestHandler):
         real = httpx.request(self.command, url, timeout=60, **given)
         answer = Answer(real.status_code, real.content, {"Content-Type": "application/json"})
         lie = self.server.next_lie()
-        with contextlib.suppress(OSError):  # the bot has had enough
+        with contextlib.suppress(OSError):  # the review has had enough
             if lie is None:
                 self.say(answer)
             else:
@@ -93,7 +100,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Liar(ThreadingHTTPServer):
-    """Stands between the bot and its forge."""
+    """Stands between the review and its forge."""
 
     daemon_threads = True
 
@@ -221,78 +228,75 @@ DAWDLES = 40
 
 
 def tried(part: Slice) -> Iterator[Tried]:
-    """Deliver, lie, and deliver once more."""
-    liar: list[Liar] = []
-
-    def between(forge_url: str) -> str:
-        liar.append(Liar(forge_url))
-        threading.Thread(target=liar[0].serve_forever, daemon=True).start()
-        return liar[0].url
-
-    with staged(part.folder, between=between) as stage:
-        before = stage.memory()
+    """Lie to a review, and tell the truth to the next one."""
+    with staged(part.folder) as stage:
         for number in part.numbers:
             lie = drop_by_drop if number % DAWDLES == DAWDLES - 1 else LIES[number % len(LIES)]
             failure = None
             try:
-                lied(stage, liar[0], lie, part.chance(number))
-                if stage.memory() - before > GROWTH:
-                    failure = f"the bot has grown by {(stage.memory() - before) >> 20} MiB"
-                    before = stage.memory()
-            except (AssertionError, httpx.HTTPError) as error:
-                failure = f"{type(error).__name__}: {error}"
+                lied(stage, lie, part.chance(number))
+            except AssertionError as error:
+                failure = str(error)
             yield Tried(number, lie.__name__.replace("_", " "), failure)
-        liar[0].shutdown()
 
 
-def lied(stage: Stage, liar: Liar, lie: Lie, chance: Random) -> None:
-    """One delivery whose answers are false, and a good one.
+def lied(stage: Stage, lie: Lie, chance: Random) -> None:
+    """One review whose answers are false, and a good one of the same change.
 
     Raises:
         AssertionError: something is not as promised.
     """
-    first = deliver(stage)
-    liar.arm(lie, chance.randrange(REQUESTS), chance, always=chance.random() < 0.3)
-    accepted(stage, first)
-    wait_for_rest(stage)
-    liar.arm(None, 0, chance, always=False)
-    assert not liar.stolen, "the token went to another address"
-    trouble = stage.trouble(shapes=True)
-    assert trouble is None, trouble
-    assert len(stage.forge.live(number=first)) <= 1, "reviewed twice"
-    second = deliver(stage)
-    accepted(stage, second)
-    end = time.monotonic() + SECONDS
-    while not stage.forge.live(number=second):
-        assert time.monotonic() < end, f"the next delivery is not reviewed: {stage.bot.jobs()}"
-        time.sleep(0.05)
-    assert len(stage.forge.live(number=second)) == 1, "the next delivery is reviewed twice"
-
-
-def deliver(stage: Stage) -> int:
-    """A new change to review."""
     stage.pulls += 1
     stage.forge.pulls["octo/model", stage.pulls] = Pull(stage.pulls)
-    return stage.pulls
+    stage.liar.arm(lie, chance.randrange(REQUESTS), chance, always=chance.random() < 0.3)
+    false = reviewed(stage)
+    stage.liar.arm(None, 0, chance, always=False)
+    assert not stage.liar.stolen, "the token went to another address"
+    assert stage.forge.token.encode() not in false.printed, "the token is printed"
+    assert not [*complaints(false)], [*complaints(false)]
+    assert len(stage.forge.live(number=stage.pulls)) <= 1, "reviewed twice"
+    good = reviewed(stage)
+    assert good.code == 1, f"the next review fails: {words(good.err)}"
+    assert len(stage.forge.live(number=stage.pulls)) == 1, "the next review posts twice"
 
 
-def accepted(stage: Stage, number: int) -> None:
-    """Tell the bot of a change."""
-    answer = stage.send(payload(number), None)
-    assert answer.status_code == httpx.codes.ACCEPTED, answer.text
+def reviewed(stage: Stage) -> Done:
+    """The review that a CI job makes of the newest change."""
+    event = write_event(stage.folder, stage.repository, stage.pulls)
+    environment = {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_API_URL": stage.liar.url,
+        "GITHUB_EVENT_PATH": str(event),
+        "GITHUB_TOKEN": stage.forge.token,
+    }
+    folder = stage.repository.folder
+    return ran("review", folder=folder, environment=environment, memory=MEMORY, seconds=SECONDS)
 
 
-def wait_for_rest(stage: Stage) -> None:
-    """Wait until no job runs, and none is about to.
+@dataclass
+class Stage:
+    """A repository on a forge with changes that have one finding each, and the liar before it."""
 
-    Raises:
-        AssertionError: a job does not end.
-    """
-    end, calm = time.monotonic() + SECONDS, 0
-    while calm < 8:
-        assert time.monotonic() < end, f"a review does not end: {stage.bot.jobs()}"
-        calm = calm + 1 if not stage.bot.jobs().get("running") else 0
-        time.sleep(0.1)
+    folder: Path
+    repository: Repository
+    forge: GitHubServer
+    liar: Liar
+    pulls: int = 0
+
+
+@contextmanager
+def staged(folder: Path) -> Iterator[Stage]:
+    """A stage in an empty folder."""
+    repository = new_repository(folder / "repository")
+    repository.commit({"net.py": CLEAN})
+    repository.git("checkout", "--quiet", "-b", "change")
+    repository.commit({"net.py": net(PRINT)})
+    forge = GitHubServer({"octo/model": repository}, {}, login="reviewer")
+    with forge.running():
+        liar = Liar(forge.url)
+        threading.Thread(target=liar.serve_forever, daemon=True).start()
+        yield Stage(folder, repository, forge, liar)
+        liar.shutdown()
 
 
 KIND = Kind("forges", DAWDLES, 4, tried)

@@ -1,24 +1,19 @@
-"""``kill -9`` at random moments of a fix, of a check that writes its cache, and of the bot.
+"""``kill -9`` at random moments of a fix, and of a check that writes its cache.
 
 Promised: every source file holds either its old text or its new one, whole; the next run does all
 that is left to do, its findings are those of a run without a cache, and no temporary file of the
-killed one is left anywhere. Whatever delivery the bot has accepted is reviewed, once, by the bot
-that is started next. Failures are other contents, other findings, files left, reviews missing or
-doubled. Half of the kills wait for the first trace that the run leaves on the disk, since most of
-a run only reads.
+killed one is left anywhere. Failures are other contents, other findings and files left. Half of the
+kills wait for the first trace that the run leaves on the disk, since most of a run only reads.
 """
 
 from __future__ import annotations
 
 import subprocess
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from random import Random
-
-import httpx
 
 from benchmarks.attack.command import complaints, kill, ran, started
 from benchmarks.attack.kind import Kind, Slice, Tried
@@ -34,32 +29,22 @@ def f{0}(x: torch.Tensor) -> torch.Tensor:
 """
 FILES = 16
 """In each of two folders."""
-SORTS = ("fix", "fix", "fix", "check", "bot")
+SORTS = ("fix", "fix", "fix", "check")
 _STATE = ".tclint_cache"
 
 
 def tried(part: Slice) -> Iterator[Tried]:
     """Kill runs, and look at what they leave."""
-    bots = Bots(part.folder / "bots")
-    try:
-        for number in part.numbers:
-            sort, chance = SORTS[number % len(SORTS)], part.chance(number)
-            folder = part.folder / str(number)
-            seen: list[str] = []
-            failure = None
-            try:
-                match sort:
-                    case "fix":
-                        kill_fix(folder, chance, seen)
-                    case "check":
-                        kill_check(folder, chance, seen)
-                    case _:
-                        bots.kill_one(chance, seen)
-            except AssertionError as error:
-                failure = str(error)
-            yield Tried(number, f"kill during {sort}", failure, (f"of {sort}", *seen))
-    finally:
-        bots.close()
+    kills = {"fix": kill_fix, "check": kill_check}
+    for number in part.numbers:
+        sort, chance = SORTS[number % len(SORTS)], part.chance(number)
+        seen: list[str] = []
+        failure = None
+        try:
+            kills[sort](part.folder / str(number), chance, seen)
+        except AssertionError as error:
+            failure = str(error)
+        yield Tried(number, f"kill during {sort}", failure, (f"of {sort}", *seen))
 
 
 def kill_fix(folder: Path, chance: Random, seen: list[str]) -> None:
@@ -185,91 +170,6 @@ def of_a_cache(path: Path) -> bool:
         "CACHEDIR.TAG",
         ".gitignore",
     }
-
-
-class Bots:
-    """A forge on loopback, and one bot after the other that works off the same queue."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._ends: list[Callable[[], object]] = []
-        self._started = False
-        self._pulls = 0
-
-    def close(self) -> None:
-        """End the forge."""
-        for end in reversed(self._ends):
-            end()
-
-    def _start(self) -> None:
-        from contextlib import ExitStack
-
-        from tests.review.github_server import GitHubServer
-        from tests.review_repository import new_repository
-        from tests.test_review_github import CLEAN, PRINT, net
-
-        self._folder.mkdir(parents=True)
-        repository = new_repository(self._folder / "repository")
-        repository.commit({"net.py": CLEAN})
-        repository.git("checkout", "--quiet", "-b", "change")
-        repository.commit({"net.py": net(PRINT)})
-        self._forge = GitHubServer({"octo/model": repository}, {})
-        stack = ExitStack()
-        stack.enter_context(self._forge.running())
-        self._ends.append(stack.close)
-        self._started = True
-
-    def kill_one(self, chance: Random, seen: list[str]) -> None:
-        """Kill a bot while deliveries come in; its successor must do what it left.
-
-        Raises:
-            AssertionError: something is not as promised.
-        """
-        from tests.review.bot import Bot, running_bot
-        from tests.review.github_server import Pull
-
-        if not self._started:
-            self._start()
-        numbers = range(self._pulls + 1, self._pulls + 4)
-        self._pulls += len(numbers)
-        for number in numbers:
-            self._forge.pulls["octo/model", number] = Pull(number)
-        state = self._folder / "state"
-        accepted: set[int] = set()
-
-        def deliver(bot: Bot) -> None:
-            from tests.review.bot import payload
-
-            for number in numbers:
-                try:
-                    if bot.send(payload(number)).status_code == httpx.codes.ACCEPTED:
-                        accepted.add(number)
-                except httpx.TransportError:
-                    return
-
-        with running_bot(state, self._forge, stub=True, settling=0.2) as bot:
-            sending = threading.Thread(target=deliver, args=(bot,))
-            sending.start()
-            time.sleep(chance.uniform(0, 0.8))
-            bot.kill()
-            sending.join()
-        done = [self._reviews(number) for number in numbers]
-        if accepted and any(not done[number - numbers[0]] for number in accepted):
-            seen.append("accepted and not yet reviewed")
-        with running_bot(state, self._forge, stub=True, settling=0.2) as bot:
-            bot.settle()
-            failed = bot.jobs().get("failed", 0)
-            assert bot.stop() in (0, -15), "the bot did not end as asked"
-        assert not failed, f"{failed} jobs failed"
-        for number in numbers:
-            count = self._reviews(number)
-            assert count <= 1, f"{count} reviews of one change"
-            assert count == 1 or number not in accepted, "accepted, and never reviewed"
-        left = [path.name for path in (state / "state" / "scratch").glob("*")]
-        assert not left, f"left behind: {left}"
-
-    def _reviews(self, number: int) -> int:
-        return len(self._forge.live(number=number))
 
 
 KIND = Kind("kills", 300, 20, tried)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from benchmarks.attack import (
     caches,
-    deliveries,
     fleets,
     forges,
     garbage,
@@ -34,7 +33,6 @@ KINDS = {
         runs.KIND,
         fleets.KIND,
         targets.KIND,
-        deliveries.KIND,
         forges.KIND,
         garbage.KIND,
     )

@@ -13,7 +13,7 @@ INTRODUCTION = """\
 <!-- Written by `make attack`; do not edit. -->
 
 `make attack` tries to break tclint in every way that its authors could think of. It feeds it broken
-and hostile programs, repositories, recordings, webhooks and messages, and the answers of a hostile
+and hostile programs, repositories, recordings and messages, and the answers of a hostile
 GitHub or GitLab; it kills runs and damages caches. `SECURITY.md` and the top of each file of
 `benchmarks/attack/` say what is promised in each case. Each input follows from its number, so that
 a failure can be repeated: `python -m benchmarks.attack --only KIND --seed N --first K --count 1`.

@@ -14,6 +14,7 @@ from tclint.cli.options import Grouped
 from tclint.cli.terminal import fail, prepare_streams
 from tclint.errors import UserError
 from tclint.files import exists
+from tclint.gone import COMMANDS as GONE_COMMANDS
 from tclint.gone import OPTIONS, VALUES
 from tclint.printable import printable
 
@@ -60,6 +61,8 @@ class LazyGroup(TyperGroup):
         """Put the real command in the place of the one that only has a name."""
         if args and args[0] not in self.commands and (hint := meant(args)):
             ctx.fail(f"No such command {printable(args[0])!r}. {hint}")
+        if told := GONE_COMMANDS.get(" ".join(args[:2])):
+            ctx.fail(f"No such command {' '.join(args[:2])!r} ({told}).")
         name, _, rest = super().resolve_command(ctx, [*map(_with_value, args)])
         return name, load(name) if name else None, rest
 

@@ -4,27 +4,13 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from tclint.cli.exits import CLEAN, FINDINGS
-from tclint.gone import COMMANDS
 
-
-class _Group(TyperGroup):
-    """A group that says what to use instead of commands that it had."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Find the command."""
-        told = COMMANDS.get(f"fleet {args[0]}") if args else None
-        if told is not None:
-            ctx.fail(f"No such command {args[0]!r} ({told}).")
-        return super().resolve_command(ctx, args)
-
-
-group = typer.Typer(cls=_Group, add_completion=False, rich_markup_mode=None, no_args_is_help=True)
+group = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
 """``fleet`` with the commands below it."""
 
 

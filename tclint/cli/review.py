@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tclint.cli.exits import CLEAN, FINDINGS
-from tclint.cli.review_serve import serve
 from tclint.cli.terminal import fail, note, warn, write
 from tclint.printable import json_text
 from tclint.review.forge import Forge, Mode
@@ -38,15 +37,7 @@ class ConfigFrom(str, Enum):
     HEAD = "head"
 
 
-group = typer.Typer(add_completion=False, rich_markup_mode=None)
-"""``review`` with the commands below it."""
-
-group.command("serve")(serve)
-
-
-@group.callback(invoke_without_command=True)
 def review(
-    context: typer.Context,
     base: Annotated[
         str | None,
         typer.Option(
@@ -135,10 +126,8 @@ def review(
 
     The files are taken from the repository, not from the working tree, and none of their code is
     run. The configuration is BASE's, so that a change cannot silence its own review. The token
-    comes from GITHUB_TOKEN or GITLAB_TOKEN. `tclint review serve` is the same as a bot.
+    comes from GITHUB_TOKEN or GITLAB_TOKEN.
     """
-    if context.invoked_subcommand is not None:
-        return
     from tclint.cli.report_file import require_report
     from tclint.review.target import TargetError, target_from
 

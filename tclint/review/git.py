@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from tclint.git.diff import decode_path
-from tclint.git.run import Call, GitError, answering, ask, borrowing, environment, in_repository
+from tclint.git.run import Call, GitError, answering, ask, borrowing, in_repository
 from tclint.records import record
 from tclint.review.limits import Limits
 
@@ -46,11 +46,10 @@ class Blob:
 
 @record(frozen=True)
 class Git:
-    """One repository, given by any folder in its working tree; ``is_bare`` if it has none."""
+    """One repository, given by any folder in its working tree."""
 
     folder: Path
     limits: Limits = field(default_factory=Limits)
-    is_bare: bool = False
 
     def commit(self, revision: str) -> str:
         """The commit that a revision names.
@@ -145,13 +144,9 @@ class Git:
 
     @property
     def _call(self) -> Call:
-        if self.is_bare:
-            call = Call(self.folder, {**environment(), "GIT_DIR": str(self.folder)})
-        else:
-            call = in_repository(self.folder)
         large = f"core.bigFileThreshold={self.limits.file_bytes}"
         return replace(
-            call,
+            in_repository(self.folder),
             settings=(large,),
             seconds=self.limits.seconds,
             largest=self.limits.listing_bytes,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from tclint.git.diff import Added
 from tclint.records import record
@@ -68,28 +67,3 @@ class Review:
     def clean(self) -> bool:
         """Whether there is nothing to say."""
         return self.complete and not self.fingerprints
-
-    def to_data(self) -> dict[str, Any]:
-        """Plain data, which JSON can hold."""
-        return asdict(self)
-
-
-def review_from(data: Mapping[str, Any]) -> Review:
-    """The review that :meth:`Review.to_data` made the data of."""
-    comments = (
-        Comment(**{**comment, "replacement": _lines(comment["replacement"])})
-        for comment in data["comments"]
-    )
-    return Review(
-        data["base"],
-        data["head"],
-        data["summary"],
-        tuple(comments),
-        tuple(Note(**note) for note in data["notes"]),
-        tuple(data["fingerprints"]),
-        data["complete"],
-    )
-
-
-def _lines(value: Sequence[str] | None) -> tuple[str, ...] | None:
-    return None if value is None else tuple(value)

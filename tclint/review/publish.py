@@ -12,7 +12,7 @@ from tclint.review.client import Client, ForbiddenError
 from tclint.review.forge import Forge, Mode
 from tclint.review.github import api as github_api
 from tclint.review.github.check_run import post_check_run
-from tclint.review.github.post import Place, post_review
+from tclint.review.github.post import post_review
 from tclint.review.gitlab import api as gitlab_api
 from tclint.review.gitlab.post import post_discussions
 from tclint.review.plan import Review, Shown
@@ -69,7 +69,7 @@ def _on_github(client: Client, target: Target, head: str, compose: Compose) -> T
     if not pull.is_open or pull.head != head:
         return _passed_over(pull.is_open, pull.head)
     review = compose(github.shown(target.number))
-    return Told("", _said(post_review(Place(github, target.number), review)))
+    return Told("", _said(post_review(github, target.number, review)))
 
 
 def _on_gitlab(client: Client, target: Target, head: str, compose: Compose) -> Told:

@@ -9,14 +9,11 @@ from __future__ import annotations
 import re
 import threading
 import time
-from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import jwt
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -25,42 +22,13 @@ from starlette.routing import Route
 
 from tclint.git.diff import shown_lines
 from tclint.review.github.threads import RESOLVE, THREADS
-from tests.review.git_http import git_http
 from tests.review.openapi import description
 from tests.review_repository import Repository
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-BOT = "tclint-bot[bot]"
 Answer = tuple[int, Any]
-
-
-@cache
-def new_key() -> str:
-    """A private key in PEM, as GitHub makes them for an app: one for all tests of a process."""
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric import rsa
-
-    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.TraditionalOpenSSL,
-        serialization.NoEncryption(),
-    ).decode()
-
-
-@cache
-def public_key(private: str) -> str:
-    """The public half of a key."""
-    from cryptography.hazmat.primitives import serialization
-
-    key = serialization.load_pem_private_key(private.encode(), None)
-    return (
-        key.public_key()
-        .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-        .decode()
-    )
 
 
 @dataclass
@@ -72,7 +40,6 @@ class Pull:
     head: str = "change"
     draft: bool = False
     state: str = "open"
-    fork: bool = False
     hidden: frozenset[str] = frozenset()
     """Files whose diff GitHub does not show."""
     unlisted: bool = False
@@ -98,12 +65,11 @@ class GitHubServer:
 
     repositories: dict[str, Repository]
     pulls: dict[tuple[str, int], Pull]
-    private_key: str = field(default_factory=new_key)
     token: str = "ghs_0123456789abcdefSECRET"
     may_write: bool = True
     may_resolve: bool = False
     delay: float = 0.0
-    login: str = BOT
+    login: str = "tclint-bot[bot]"
     comments: list[dict[str, Any]] = field(default_factory=list)
     reviews: list[dict[str, Any]] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
@@ -139,7 +105,6 @@ class GitHubServer:
         """Serve on a free port of loopback."""
         application = Starlette(
             routes=[
-                Route("/git/{path:path}", self._git, methods=["GET", "POST"]),
                 Route("/{path:path}", self._any, methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
             ]
         )
@@ -157,14 +122,6 @@ class GitHubServer:
             server.should_exit = True
             thread.join()
 
-    async def _git(self, request: Request) -> Response:
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        if scheme != "Basic" or b64decode(given).decode() != f"x-access-token:{self.token}":
-            return Response(status_code=401)
-        folders = {name: repository.folder for name, repository in self.repositories.items()}
-        body = await request.body()
-        return await run_in_threadpool(git_http, request, body, folders)
-
     async def _any(self, request: Request) -> Response:
         body = await request.json() if await request.body() else None
         return await run_in_threadpool(self._handle, request, body)
@@ -175,7 +132,7 @@ class GitHubServer:
         time.sleep(self.delay)
         with self._lock:
             self.requests.append(f"{method} {path}")
-            if not self._authorized(request, path):
+            if not self._authorized(request):
                 return JSONResponse({"message": "Bad credentials"}, 401)
             complaint = None if path == "/graphql" else description().complaint(method, path, body)
             if complaint is not None:
@@ -189,12 +146,8 @@ class GitHubServer:
                 return JSONResponse({"message": "fault"}, fault.status, fault.headers)
             return Response(status_code=204) if status == 204 else JSONResponse(answer, status)
 
-    def _authorized(self, request: Request, path: str) -> bool:
-        given = request.headers.get("authorization", "").removeprefix("Bearer ")
-        if path == "/app" or path.startswith("/app/"):
-            claims = jwt.decode(given, public_key(self.private_key), algorithms=["RS256"])
-            return bool(claims["iss"] == "12345" and claims["exp"] - claims["iat"] <= 600)
-        return given == self.token
+    def _authorized(self, request: Request) -> bool:
+        return request.headers.get("authorization") == f"Bearer {self.token}"
 
     def _fault(self, method: str, path: str) -> Fault | None:
         for fault in self.faults:
@@ -204,10 +157,6 @@ class GitHubServer:
         return None
 
     def _route(self, method: str, path: str, body: Any, request: Request) -> Answer:
-        if path == "/app":
-            return 200, description().answer("integration", slug="tclint-bot")
-        if path.startswith("/app/"):
-            return 201, description().answer("installation-token", token=self.token)
         if path == "/user":
             if self.login.endswith("[bot]"):
                 return 403, {"message": "Resource not accessible by integration"}
@@ -222,10 +171,6 @@ class GitHubServer:
     def _in_repository(
         self, method: str, full_name: str, rest: str, body: Any, request: Request
     ) -> Answer:
-        if found := re.fullmatch(r"compare/([0-9a-f]+)\.\.\.([0-9a-f]+)", rest):
-            commit = self.repositories[full_name].git("merge-base", found[1], found[2])
-            made = description().answer("commit-comparison")
-            return 200, {**made, "merge_base_commit": {**made["merge_base_commit"], "sha": commit}}
         if found := re.fullmatch(r"pulls/comments/(\d+)", rest):
             return self._comment(method, int(found[1]), body)
         if found := re.fullmatch(r"pulls/(\d+)(?:/(\w+))?(?:/(\d+))?", rest):
@@ -264,9 +209,8 @@ class GitHubServer:
         )
         base = {**made["base"], "sha": git("rev-parse", pull.base)}
         base["repo"] = {**base["repo"], "full_name": full_name}
-        theirs = "stranger/fork" if pull.fork else full_name
         head = {**made["head"], "sha": git("rev-parse", pull.head)}
-        head["repo"] = {**base["repo"], "full_name": theirs}
+        head["repo"] = base["repo"]
         return {**made, "base": base, "head": head}
 
     def _patches(self, full_name: str, pull: Pull) -> dict[str, str]:

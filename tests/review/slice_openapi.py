@@ -14,13 +14,10 @@ from typing import Any, Final
 
 _REPO: Final = "/repos/{owner}/{repo}"
 USED: Final = {
-    "/app": ("get",),
-    "/app/installations/{installation_id}/access_tokens": ("post",),
     "/user": ("get",),
     f"{_REPO}/check-runs": ("post",),
     f"{_REPO}/check-runs/{{check_run_id}}": ("patch",),
     f"{_REPO}/commits/{{ref}}/check-runs": ("get",),
-    f"{_REPO}/compare/{{basehead}}": ("get",),
     f"{_REPO}/pulls/{{pull_number}}": ("get",),
     f"{_REPO}/pulls/{{pull_number}}/comments": ("get",),
     f"{_REPO}/pulls/{{pull_number}}/files": ("get",),

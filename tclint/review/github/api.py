@@ -17,14 +17,10 @@ _FULL_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}/[A-Za-z0-9._-]{1
 
 @record(frozen=True)
 class Pull:
-    """A pull request as it is now; ``fork`` says that its head lies in another repository."""
+    """A pull request as it is now."""
 
-    number: int
-    base: str
     head: str
     is_open: bool
-    draft: bool
-    fork: bool
 
 
 @record(frozen=True)
@@ -77,17 +73,7 @@ class GitHub:
     def pull(self, number: int) -> Pull:
         """A pull request."""
         answer = self.client.get(self._pull(number))
-        base, head = answer["base"], answer["head"]
-        theirs = (head["repo"] or {}).get("full_name")
-        return Pull(
-            answer["number"], base["sha"], head["sha"], answer["state"] == "open",
-            bool(answer.get("draft")), theirs != base["repo"]["full_name"],
-        )  # fmt: skip
-
-    def merge_base(self, base: str, head: str) -> str:
-        """The commit at which ``head`` left ``base``."""
-        answer = self.client.get(f"{self._repository}/compare/{base}...{head}", per_page=1)
-        return str(answer["merge_base_commit"]["sha"])
+        return Pull(answer["head"]["sha"], answer["state"] == "open")
 
     def shown(self, number: int) -> dict[str, tuple[Added, ...]]:
         """The lines on which GitHub takes comments; it shows none of large and binary files."""

@@ -1,1 +1,0 @@
-"""The bot: takes webhooks, reviews what they are about."""
