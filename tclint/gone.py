@@ -29,6 +29,10 @@ KEYS: Final[Mapping[str, str]] = {
     "per-file-places": "`leave-out` takes patterns, too",
     "preset": "`leave-out` names the kinds of code to leave out, such as `tests`",
 }
+FLEET_KEYS: Final[Mapping[str, str]] = {
+    "catalogue": "`registry` takes a mapping of names to factories, such as `zoo.py:MODELS`",
+}
+"""Keys of FLEET.toml."""
 VALUES: Final[Mapping[str, str]] = {
     "hatches": "pass the number that only the caller knows in, or let `settings` capture it",
     "grouped": "`concise` starts each line with the file",

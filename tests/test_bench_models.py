@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.catalogues import CATALOGUES, MODELS, Model
+from benchmarks.catalogues.shrink import shrink
 from benchmarks.models import runner
 from benchmarks.models.__main__ import main
 from benchmarks.models.join import Joined, join
@@ -19,8 +21,6 @@ from benchmarks.models.report import page, source_of, summary
 from benchmarks.models.static import Predicted, function_rows, predicted_breaks, statement_rows
 from benchmarks.models.totals import total
 from benchmarks.models.upgrade import differences, unseen
-from tclint.catalogues import CATALOGUES, MODELS, Model
-from tclint.catalogues.shrink import shrink
 
 CODE = """\
 import torch

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.catalogues import Model
 from benchmarks.repair.__main__ import main
 from benchmarks.repair.names import missing_names
 from benchmarks.repair.packages import fix_package
@@ -29,7 +30,6 @@ from benchmarks.repair.report import Report, is_better, page, summary, text, tie
 from benchmarks.repair.rows import TABLES, TRAIN, Row, chosen
 from benchmarks.repair.tree import Edited, Fixed, fix, installed
 from benchmarks.repair.verified import Kept, verified
-from tclint.catalogues import Model
 
 CODE = """\
 import logging

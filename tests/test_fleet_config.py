@@ -100,9 +100,9 @@ def test_a_source_that_names_nothing_is_an_error(
     assert said in str(caught.value)
 
 
-def test_an_unknown_catalogue_is_named_with_those_that_there_are(tmp_path: Path) -> None:
-    with pytest.raises(FleetError, match="there is no catalogue 'nowhere'"):
-        names(tmp_path, 'catalogue = "nowhere"')
+def test_catalogues_are_gone_and_their_successor_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FleetError, match="unknown key 'catalogue'; it was removed: `registry`"):
+        names(tmp_path, 'catalogue = "transformers"')
 
 
 @pytest.mark.parametrize("text", ["def make(:\n", "a = '\0'\n", "x = " + "(" * 5000])

@@ -24,7 +24,7 @@ STUB = (sys.executable, "-m", fleet_stub.__name__)
 
 
 def unit(name: str, measures: Measures) -> Unit:
-    return Unit(name, name, "", "as found", f"m.py:{name}", "/nowhere", measures)
+    return Unit(name, name, "as found", f"m.py:{name}", "/nowhere", measures)
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ def test_what_a_factory_imports_is_fixed_and_its_digest_is_kept(
     (tmp_path / "late").mkdir()
     (tmp_path / "late/model.py").write_text(MODEL)
     (tmp_path / "m.py").write_text(FACTORY)
-    unit = Unit("", "m", "", "fixed", "m.py:make", str(tmp_path), Measures(), fixed=True)
+    unit = Unit("", "m", "fixed", "m.py:make", str(tmp_path), Measures(), fixed=True)
     measured = measure(unit)
     assert (measured.outcome, measured.breaks_before, measured.fixes) == ("whole", 1, ("TCL120",))
     assert [file.path for file in measured.code] == ["late/model.py", "m.py"]

@@ -72,7 +72,7 @@ def test_other_formats_say_the_same_and_escape_it(told: Board) -> None:
 
 
 def compared(old: Measured, new: Measured) -> list[tuple[str, str]]:
-    pair = (UnitRow("t", "a", "", old),), (UnitRow("t", "a", "", new),)
+    pair = (UnitRow("t", "a", old),), (UnitRow("t", "a", new),)
     return [(one.kind.value, one.what) for one in changes(*pair)]
 
 
@@ -153,7 +153,7 @@ def test_a_change_is_told_by_what_it_is(
 def test_new_and_gone_targets_are_no_regression(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, two = UnitRow("one", "a", "", WHOLE_ONE), UnitRow("two", "a", "", None)
+    one, two = UnitRow("one", "a", WHOLE_ONE), UnitRow("two", "a", None)
     assert [(c.kind, c.target, c.what) for c in changes((one,), (two,))] == [
         (Kind.OTHER, "one", "is gone"),
         (Kind.OTHER, "two", "is new"),

@@ -216,23 +216,6 @@ def test_what_goes_wrong_beside_the_store_is_not_said_of_the_store(tmp_path: Pat
         (tmp_path / "nowhere").read_text()
 
 
-def test_a_package_that_is_missing_is_a_row_for_each_of_its_models(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from tclint.fleet import targets
-    from tclint.fleet.catalogue import Catalogue
-
-    found = Catalogue("no_such_package", "somewhere:MODELS", {"a": "text", "b": "vision"})
-    monkeypatch.setattr(targets, "load_catalogue", lambda name: found)
-    file = write_fleet(tmp_path, '[[target]]\ncatalogue = "zoo"\nwithout = ["vision"]\n')
-    assert run(file) == (Ran(1, 0, 1), [])
-    with open_store(tmp_path / "fleet.sqlite") as store:
-        (row,) = store.units(1)
-    assert (row.target, row.family) == ("zoo/a", "text")
-    assert row.measured is not None
-    assert row.measured.reason == "no_such_package is not installed"
-
-
 def test_everything_measured_is_read_back(tmp_path: Path) -> None:
     from tclint.fleet.units import ModeSpeed
 

@@ -24,7 +24,7 @@ CONFIG = frozenset(
 FLOORS = (
     {"recorder"}, GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"},
     {"lint"}, {"cache"}, {"git"}, {"fix"}, {"report"}, {"verify"}, {"confirm"}, {"run"},
-    {"upgrade"}, {"fleet"}, {"catalogues"}, {"review"}, {"server"}, {"testing"}, {"pytest_plugin"},
+    {"upgrade"}, {"fleet"}, {"review"}, {"server"}, {"testing"}, {"pytest_plugin"},
     {"agents"}, {"api"}, {"integrations"}, {"cli", "__main__"},
 )  # fmt: skip
 """The folders of `tclint/` from the lowest to the highest: each may import the ones below it."""
@@ -86,7 +86,6 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("tclint_rules", "difflib"),
     ),
     "torch takes seconds: it is imported in child processes, after their limits are set": (
-        ("tclint.catalogues.factories", "tclint.catalogues.build"),
         ("tclint.verify.contract", "torch"),
         ("tclint.verify.contract", "tclint.verify.inputs"),
         ("tclint.verify.share", "torch"),

@@ -14,13 +14,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from benchmarks.catalogues import CATALOGUES, Model
 from benchmarks.models.join import Joined, join
 from benchmarks.models.record import Measured
 from benchmarks.models.report import MODES, page, source_of, summary
 from benchmarks.models.runner import measure_all
 from benchmarks.models.static import Predicted, predicted_breaks
 from benchmarks.models.totals import total
-from tclint.catalogues import CATALOGUES, Model
 from tclint.config import Config, Settings
 from tclint.torch_bounds.releases import minor_version
 

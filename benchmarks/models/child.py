@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.catalogues import Model
+from benchmarks.catalogues.build import build
 from benchmarks.models.lines import executed_lines
 from benchmarks.models.record import BreakSite, DroppedFrame, Measured, failed
-from tclint.catalogues import Model
-from tclint.catalogues.build import build
 from tclint.verify.events import Break
 from tclint.verify.oracles import CountingBackend, Trace, watch
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tclint.catalogues import Model
+from benchmarks.catalogues import Model
 
 
 def run(model: Model, mode: str, record: Path, log: Path) -> None:

@@ -8,7 +8,7 @@ import importlib
 import torch
 
 import benchmarks.models.child  # noqa: F401
-from tclint.catalogues import CATALOGUES
+from benchmarks.catalogues import CATALOGUES
 
 LAZY = ("transformers.modeling_utils", "torch_geometric.nn", "monai.networks.nets")
 LIBRARIES = {model.library for models in CATALOGUES.values() for model in models}

@@ -14,8 +14,8 @@ from multiprocessing.context import ForkServerContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from benchmarks.catalogues import Model
 from benchmarks.models.record import Measured, failed
-from tclint.catalogues import Model
 
 # Forked from a process that has them already, a child needs not spend its time on imports.
 PRELOADED = ("benchmarks.models.preload",)

@@ -21,11 +21,11 @@ from typing import Any
 import torch
 import torch._inductor.config
 
+from benchmarks.catalogues.build import build
 from benchmarks.repair.drawn import drawn_alike, number_of
 from benchmarks.repair.messages import messages_of
 from benchmarks.repair.record import BEFORE, NAMED, ROUNDED, SAME, Measured, Site
 from benchmarks.repair.rows import TRAIN, Row
-from tclint.catalogues.build import build
 from tclint.torch_facts.dynamo_settings import DYNAMIC_SHAPES, RECURRENT, SCALARS
 from tclint.verify.equality import compare
 from tclint.verify.oracles import CountingBackend, Trace, fullgraph, watch

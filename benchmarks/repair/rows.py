@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tclint.catalogues import CATALOGUES, MODELS, Model
-from tclint.catalogues.inputs import NEXT_TOKENS, TOKENS, floats, ids, ones
+from benchmarks.catalogues import CATALOGUES, MODELS, Model
+from benchmarks.catalogues.inputs import NEXT_TOKENS, TOKENS, floats, ids, ones
 
 EVAL: Final = "eval"
 TRAIN: Final = "train"

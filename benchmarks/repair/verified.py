@@ -20,7 +20,7 @@ from benchmarks.repair.rows import TRAIN, Row
 from benchmarks.repair.tree import copy
 
 MODULE = """\
-from tclint.catalogues.build import build
+from benchmarks.catalogues.build import build
 from benchmarks.repair.rows import chosen
 
 

@@ -34,7 +34,6 @@ class Row:
     """One target with its result in each arm, in the order of the arms."""
 
     target: str
-    family: str
     cells: tuple[Measured | None, ...]
 
 
@@ -154,13 +153,10 @@ def _total(arm: ArmRow, units: Iterable[UnitRow]) -> Total:
 def _rows(arms: Sequence[ArmRow], units: Iterable[UnitRow]) -> tuple[Row, ...]:
     """The targets, those that break the most graphs first, what is whole at the end."""
     cells: dict[str, dict[str, Measured | None]] = defaultdict(dict)
-    families: dict[str, str] = {}
     for unit in units:
         cells[unit.target][unit.arm] = unit.measured
-        families[unit.target] = unit.family
     rows = [
-        Row(target, families[target], tuple(found.get(arm.name) for arm in arms))
-        for target, found in cells.items()
+        Row(target, tuple(found.get(arm.name) for arm in arms)) for target, found in cells.items()
     ]
     return tuple(sorted(rows, key=_rank))
 

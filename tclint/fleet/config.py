@@ -12,13 +12,14 @@ from tclint.config_keys import nearest
 from tclint.config_verify import PHASES
 from tclint.errors import UserError
 from tclint.files import read_text
+from tclint.gone import FLEET_KEYS, gone
 from tclint.records import record
 from tclint.source.errors import reason
 from tclint.toml_text import parse_toml
 from tclint.verify.arms import MODES
 
 DEVICES: Final = ("cpu", "cuda")
-SOURCES: Final = ("factory", "factories", "registry", "catalogue")
+SOURCES: Final = ("factory", "factories", "registry")
 _GIB: Final = 1024**3
 
 
@@ -39,7 +40,7 @@ class Arm:
 
 @record(frozen=True)
 class Source:
-    """Where targets come from; exactly one of the first four says it.
+    """Where targets come from; exactly one of the first three says it.
 
     ``only`` and ``without`` are patterns of the names to take and to leave out.
     """
@@ -47,7 +48,6 @@ class Source:
     factory: str = ""
     factories: str = ""
     registry: str = ""
-    catalogue: str = ""
     name: str = ""
     phase: str = "forward"
     inputs: tuple[str, ...] = ()
@@ -165,7 +165,7 @@ class _Reader:
     def _known(self, values: Mapping[str, Any], known: Sequence[str] | _Shape, where: str) -> None:
         for key in values:
             if key not in known:
-                hint = nearest(key, known)
+                hint = gone(key, FLEET_KEYS) or nearest(key, known)
                 raise FleetError(f"{self._path}: {where}: unknown key {key!r}{hint}")
 
     def _distinct(self, names: Sequence[str], where: str) -> None:
@@ -245,7 +245,6 @@ _SOURCE: Final[_Shape] = {
     "factory": _string,
     "factories": _string,
     "registry": _string,
-    "catalogue": _string,
     "name": _string,
     "phase": _one_of(PHASES),
     "inputs": _strings,

@@ -30,11 +30,6 @@ said = {"python": ".".join(map(str, sys.version_info[:3])), "torch": str(torch._
         "packages": found, "gpus": gpus}
 print("\\n" + json.dumps(said))
 """
-_WHERE = """
-import importlib.util, sys
-spec = importlib.util.find_spec(sys.argv[1])
-print("\\n" + (spec.origin or "" if spec else ""))
-"""
 
 
 @record(frozen=True)
@@ -59,11 +54,6 @@ def ask_environment(python: str, device: str) -> Environment:
     if device == "cuda" and not gpus:
         raise FleetError(f"{python or sys.executable} sees no GPU, and the fleet wants cuda")
     return Environment(said["python"], said["torch"], said["packages"], gpus)
-
-
-def package_file(python: str, package: str) -> str:
-    """The file of a package's ``__init__``; empty where the interpreter has no such package."""
-    return _run(python, _WHERE, package)
 
 
 def _run(python: str, code: str, argument: str) -> str:

@@ -10,7 +10,7 @@ from hashlib import blake2b
 from math import inf
 from pathlib import Path
 
-from tclint.config import Config, load_config
+from tclint.config import load_config
 from tclint.files import read_bytes
 from tclint.fleet.units import (
     BREAKS,
@@ -45,7 +45,7 @@ def measure(unit: Unit) -> Measured:
     start, began = time.monotonic(), time.time()
     root = Path(unit.root)
     try:
-        config = Config(root) if unit.package else load_config(root)
+        config = load_config(root)
         comparison = Comparison()
         if unit.fixed:
             from tclint.verify.fixer import fixer  # which loads LibCST
@@ -171,12 +171,10 @@ def _speeds(report: TargetReport) -> Iterator[ModeSpeed]:
 
 
 def _code(arms: Iterable[Arm], unit: Unit, began: float) -> tuple[CodeFile, ...]:
-    """The files that the target loaded; none where that is not known, or they are a package's.
+    """The files that the target loaded; none where that is not known.
 
     One that was written meanwhile gets no digest: nobody knows what was loaded.
     """
-    if unit.package:
-        return ()
     root = Path(unit.root).resolve()
     loaded = {Path(name) for arm in arms if arm.probe is not None for name in arm.probe.loaded}
     inside = sorted(path for path in loaded if root in path.parents)

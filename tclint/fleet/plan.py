@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
@@ -15,12 +14,11 @@ from tclint.cache.identity import code_files
 from tclint.config import Config, effective, load_config
 from tclint.files import expanded
 from tclint.fleet.config import Arm, Fleet, FleetError
-from tclint.fleet.environment import Environment, ask_environment, package_file
+from tclint.fleet.environment import Environment, ask_environment
 from tclint.fleet.measure import digest_file
 from tclint.fleet.targets import Target, find_targets
-from tclint.fleet.units import MISSING, CodeFile, Measured, Unit, failed
+from tclint.fleet.units import CodeFile, Measured, Unit, failed
 from tclint.records import record
-from tclint.scratch import scratch
 from tclint.source.discovery import discover
 from tclint.verify.errors import TargetError
 from tclint.verify.trees import before_tree
@@ -59,10 +57,10 @@ class Plan:
 class Trees:
     """The trees that targets are imported from, each opened once, and what lies in them."""
 
-    def __init__(self, fleet: Fleet, stack: ExitStack, desk: Path) -> None:
-        """Trees are open as long as the stack; copies go below the desk."""
-        self._fleet, self._stack, self._desk = fleet, stack, desk
-        self._roots: dict[tuple[str, ...], Path | None] = {}
+    def __init__(self, fleet: Fleet, stack: ExitStack) -> None:
+        """Trees are open as long as the stack."""
+        self._fleet, self._stack = fleet, stack
+        self._roots: dict[str, Path] = {}
         self._digests: dict[Path, str] = {}
         self._files: dict[Path, str] = {}
 
@@ -70,27 +68,13 @@ class Trees:
         """The fleet's own tree, or what it was in a revision."""
         if not revision:
             return self._fleet.root
-        place = ("revision", revision)
-        if place not in self._roots:
+        if revision not in self._roots:
             try:
                 tree = self._stack.enter_context(before_tree(revision, self._fleet.root))
             except TargetError as error:
                 raise FleetError(str(error)) from error
-            self._roots[place] = tree.root
-        root = self._roots[place]
-        assert root is not None
-        return root
-
-    def of_package(self, package: str, python: str) -> Path | None:
-        """A tree with a copy of an installed package; None where it is not installed.
-
-        What lies in ``site-packages`` is not taken for the code under test, and not fixed.
-        """
-        place = ("package", package, python)
-        if place not in self._roots:
-            file = package_file(python, package)
-            self._roots[place] = self._copy(Path(file).parent, len(self._roots)) if file else None
-        return self._roots[place]
+            self._roots[revision] = tree.root
+        return self._roots[revision]
 
     def digest(self, root: Path) -> str:
         """Stands for all Python files of a tree."""
@@ -107,12 +91,6 @@ class Trees:
             self._files[path] = digest_file(path)
         return self._files[path]
 
-    def _copy(self, package: Path, number: int) -> Path:
-        tree = self._desk / f"tree{number}"
-        # With what Python made of its files: it holds, as a copy has the times of the original.
-        shutil.copytree(package, tree / package.name)
-        return tree
-
 
 @contextmanager
 def planned(fleet: Fleet) -> Iterator[tuple[Plan, Trees]]:
@@ -122,8 +100,7 @@ def planned(fleet: Fleet) -> Iterator[tuple[Plan, Trees]]:
         FleetError: something that the file names is not there.
     """
     with ExitStack() as stack:
-        desk = stack.enter_context(scratch("fleet"))
-        trees = Trees(fleet, stack, desk)
+        trees = Trees(fleet, stack)
         pythons = {arm.python: _python(arm.python, fleet.root) for arm in fleet.arms}
         found = {
             name: ask_environment(python, fleet.measures.device) for name, python in pythons.items()
@@ -147,25 +124,13 @@ def _plan(
         arm, python = facts.arm, pythons[facts.arm.python]
         own = {**same, "config": _config(trees.of_code(arm.revision))}
         for target in targets:
-            if target.package:
-                root = trees.of_package(target.package, python)
-            else:
-                root = trees.of_code(arm.revision)
-            unit = _unit(fleet, facts, target, root or fleet.root, python)
-            shared = same if target.package else own
-            unit = replace(unit, key=_key(unit, facts.environment, shared))
-            if root is None or target.fault:
-                hopeless.append((unit, _fault(target)))
+            unit = _unit(fleet, facts, target, trees.of_code(arm.revision), python)
+            unit = replace(unit, key=_key(unit, facts.environment, own))
+            if target.fault:
+                hopeless.append((unit, failed("target", target.fault)))
             else:
                 units.append(unit)
     return Plan(tuple(arms), tuple(units), tuple(hopeless))
-
-
-def _fault(target: Target) -> Measured:
-    """Why a target cannot run: nobody can tell what it is, or its package is not there."""
-    if target.fault:
-        return failed("target", target.fault)
-    return failed(MISSING, f"{target.package} is not installed")
 
 
 def _named_files(fleet: Fleet) -> list[tuple[str, str]]:
@@ -182,7 +147,6 @@ def _unit(fleet: Fleet, facts: ArmFacts, target: Target, root: Path, python: str
     return Unit(
         key="",
         target=target.name,
-        group=target.group,
         arm=facts.arm.name,
         text=target.text,
         root=str(root),
@@ -192,14 +156,12 @@ def _unit(fleet: Fleet, facts: ArmFacts, target: Target, root: Path, python: str
         inputs=target.source.inputs,
         fixed=facts.arm.fixed,
         unsafe_fixes=facts.arm.unsafe_fixes,
-        package=target.package,
     )
 
 
 def _key(unit: Unit, environment: Environment, shared: dict[str, Any]) -> str:
     """What the result depends on besides code, which is known once it was loaded; no limits."""
     measures = {k: v for k, v in asdict(unit.measures).items() if not k.endswith("_limit")}
-    packages = {k: v for k, v in environment.packages.items() if k != unit.package}
     return _digest(
         {
             **shared,
@@ -208,10 +170,9 @@ def _key(unit: Unit, environment: Environment, shared: dict[str, Any]) -> str:
             "inputs": unit.inputs,
             "measures": measures,
             "fixes": (unit.fixed, unit.unsafe_fixes),
-            "package": unit.package,
             "python": environment.python,
             "torch": environment.torch,
-            "packages": packages,
+            "packages": environment.packages,
             "gpus": sorted(set(environment.gpus)),
         }
     )

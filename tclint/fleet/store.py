@@ -26,7 +26,7 @@ _Detail = TypeVar("_Detail")
 
 APPLICATION: Final = 0x74636C66
 """What SQLite's header says of a file of ours: the letters ``tclf``."""
-VERSION: Final = 1
+VERSION: Final = 2
 """The version of the schema below, which the header says too."""
 _LARGEST_CODE = 1 << 26
 """Bytes of the names and digests of the files that one unit loads."""
@@ -76,7 +76,7 @@ CREATE TABLE speeds (
 -- The units of a run, with their results as they come.
 CREATE TABLE units (
   run INTEGER NOT NULL REFERENCES runs, target TEXT NOT NULL, arm TEXT NOT NULL,
-  family TEXT NOT NULL, key TEXT NOT NULL, result INTEGER REFERENCES results,
+  key TEXT NOT NULL, result INTEGER REFERENCES results,
   PRIMARY KEY (run, target, arm)
 ) WITHOUT ROWID;
 """
@@ -122,7 +122,6 @@ class UnitRow:
 
     target: str
     arm: str
-    family: str
     measured: Measured | None
 
 
@@ -166,8 +165,8 @@ class Store:
                 ],
             )  # fmt: skip
             database.executemany(
-                "INSERT INTO units VALUES (?, ?, ?, ?, ?, NULL)",
-                ((run, one.target, one.arm, one.group, one.key) for one in plan.all_units),
+                "INSERT INTO units VALUES (?, ?, ?, ?, NULL)",
+                ((run, one.target, one.arm, one.key) for one in plan.all_units),
             )
         return run
 
@@ -244,14 +243,14 @@ class Store:
         """The units of a run with their results, by target."""
         lines, speeds = self._lines(_OF_RUN, run), self._speeds(_OF_RUN, run)
         rows = self._database.execute(
-            f"SELECT target, arm, family, results.id, {_COLUMNS}"
+            f"SELECT target, arm, results.id, {_COLUMNS}"
             " FROM units LEFT JOIN results ON results.id = units.result WHERE run = ?"
             " ORDER BY target, arm",
             (run,),
         )
         return tuple(
-            UnitRow(target, arm, family, _measured(number, rest, lines, speeds))
-            for target, arm, family, number, *rest in rows
+            UnitRow(target, arm, _measured(number, rest, lines, speeds))
+            for target, arm, number, *rest in rows
         )
 
     def result(self, number: int) -> Measured:

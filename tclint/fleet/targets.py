@@ -1,4 +1,4 @@
-"""Which targets there are: factories, files full of them, registries and catalogues."""
+"""Which targets there are: factories, files full of them, and registries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tclint.files import read_bytes
-from tclint.fleet.catalogue import load_catalogue
 from tclint.fleet.config import Fleet, FleetError, Source
 from tclint.printable import visible
 from tclint.records import record
@@ -26,7 +25,7 @@ _LIST_SECONDS = 300.0
 
 @record(frozen=True)
 class Target:
-    """What to measure: ``text`` as verify writes it, ``package`` whose code it is, if not ours.
+    """What to measure: ``text`` as verify writes it.
 
     ``fault`` says why its targets cannot be told, where it stands for a source of some.
     """
@@ -34,8 +33,6 @@ class Target:
     name: str
     text: str
     source: Source
-    group: str = ""
-    package: str = ""
     fault: str = ""
 
 
@@ -67,19 +64,13 @@ def _of(source: Source, fleet: Fleet, python: str) -> Iterator[Target]:
         yield Target(source.name or source.factory, source.factory, source)
     elif source.factories:
         yield from _matching(source, fleet.root)
-    elif source.registry:
-        yield from _registered(source, fleet, python)
     else:
-        catalogue = load_catalogue(source.catalogue)
-        for name, family in catalogue.names.items():
-            text = f"{catalogue.factories}[{name}]"
-            shown = f"{source.name or source.catalogue}/{name}"
-            yield Target(shown, text, source, family, catalogue.package)
+        yield from _registered(source, fleet, python)
 
 
 def _chosen(targets: Iterator[Target], source: Source) -> Iterator[Target]:
     for target in targets:
-        names = (target.name, target.name.rpartition("/")[2], target.group)
+        names = (target.name, target.name.rpartition("/")[2])
         wanted = not source.only or _matches(names, source.only)
         if wanted and not _matches(names, source.without):
             yield target

@@ -18,13 +18,11 @@ class Unit:
 
     ``key`` stands for everything that the result depends on except the code of the target, ``text``
     is how the target is written, ``root`` the tree that it is imported from, and ``python`` the
-    interpreter that runs it, where that is another one. ``package`` says that the tree is a copy of
-    an installed package.
+    interpreter that runs it, where that is another one.
     """
 
     key: str
     target: str
-    group: str
     arm: str
     text: str
     root: str
@@ -34,7 +32,6 @@ class Unit:
     inputs: tuple[str, ...] = ()
     fixed: bool = False
     unsafe_fixes: bool = False
-    package: str = ""
 
     @property
     def needs(self) -> str:

@@ -106,22 +106,26 @@ def modules_above(module: ModuleInfo, line: int) -> Iterator[str]:
 
 def listed(module: ModuleInfo) -> frozenset[str] | None:
     """The names in ``__all__``; None without one, or with one that is not spelt out."""
-    if "__all__" not in module.file.text:
-        return None
-    names = (node for node in nodes(module.tree) if isinstance(node, NAME))
-    uses = [name for name in names if name.id == "__all__"]
-    found: list[str] = []
-    for statement in _statements(module.tree.body):
-        if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
-            named = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            value = statement.value
-            parts = value.elts if isinstance(value, (ast.List, ast.Tuple)) else []
-            texts = [one.value for one in parts if isinstance(one, ast.Constant)]
-            spelt = [one for one in texts if isinstance(one, str)]
-            if len(spelt) == len(parts):
-                found += spelt
-                uses = [use for use in uses if use not in named or not spelt]
-    return frozenset(found) if found and not uses else None
+    uses = module.file.text.count("__all__")
+    given = [*filter(None, map(_listed_by, _statements(module.tree.body)))] if uses else []
+    if given and uses > len(given):  # some may be in comments
+        names = (node for node in nodes(module.tree) if isinstance(node, NAME))
+        uses = sum(name.id == "__all__" for name in names)
+    return frozenset().union(*given) if given and uses == len(given) else None
+
+
+def _listed_by(statement: ast.stmt) -> list[str]:
+    """The texts that a statement puts into ``__all__``, if it holds nothing else."""
+    match statement:
+        case (
+            ast.Assign(targets=[ast.Name(id="__all__")], value=ast.List(parts) | ast.Tuple(parts))
+            | ast.AugAssign(ast.Name(id="__all__"), value=ast.List(parts) | ast.Tuple(parts))
+            | ast.AnnAssign(ast.Name(id="__all__"), value=ast.List(parts) | ast.Tuple(parts))
+        ):
+            texts = [part.value for part in parts if isinstance(part, ast.Constant)]
+            spelt = [text for text in texts if isinstance(text, str)]
+            return spelt if len(spelt) == len(parts) else []
+    return []
 
 
 def bindings(module: ModuleInfo, scope: ast.AST) -> dict[str, str | None]:

@@ -43,7 +43,6 @@ def _content(board: Board) -> dict[str, Any]:
         "legend": [*_COLOURS.items()],
         "tables": tables,
         "names": [total.arm.name for total in board.totals],
-        "families": any(row.family for row in board.rows),
         "targets": [_target(row) for row in board.rows],
     }
 
@@ -65,7 +64,6 @@ def _arm(total: Total) -> dict[str, Any]:
 def _target(row: Row) -> dict[str, Any]:
     return {
         "name": row.target,
-        "family": row.family,
         "cells": [
             (cell(one), _COLOURS.get(one.outcome, "one") if one else "one", _details(one))
             for one in row.cells

@@ -181,12 +181,8 @@ def _failures(board: Board) -> Iterator[Section]:
 
 def _targets(board: Board) -> Section:
     arms = tuple(total.arm.name for total in board.totals)
-    families = any(row.family for row in board.rows)
-    rows = tuple(
-        (row.target, *([row.family] if families else []), *map(cell, row.cells))
-        for row in board.rows
-    )
-    return Section("Targets", ("target", *(["family"] if families else []), *arms), rows)
+    rows = tuple((row.target, *map(cell, row.cells)) for row in board.rows)
+    return Section("Targets", ("target", *arms), rows)
 
 
 def outcome_counts(total: Total) -> tuple[tuple[str, int], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tclint.catalogues.inputs import Inputs, Model, floats, ids, made, tensor
+from benchmarks.catalogues.inputs import Inputs, Model, floats, ids, made, tensor
 
 FAMILY: Final = "speech"
 FRAMES: Final = {"x": floats(2, 20, 16)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tclint.catalogues.inputs import Inputs, Model, floats, ids, made
+from benchmarks.catalogues.inputs import Inputs, Model, floats, ids, made
 
 FAMILY: Final = "routing"
 SEQUENCE: Final = {"x": floats(2, 16, 32)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tclint.catalogues.inputs import Inputs, Model, floats, ids, made, nested, tensor
+from benchmarks.catalogues.inputs import Inputs, Model, floats, ids, made, nested, tensor
 
 FAMILY: Final = "medical"
 PICTURE: Final = {"x": floats(1, 1, 32, 32)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tclint.catalogues.inputs import CLASSES, Model, floats, ids, ones
+from benchmarks.catalogues.inputs import CLASSES, Model, floats, ids, ones
 
 FAMILY: Final = "audio"
 WAVE: Final = {"input_values": floats(2, 3200)}

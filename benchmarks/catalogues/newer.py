@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from tclint.catalogues.inputs import CLASSES, NEXT_TOKENS, TOKENS, Model, family, ids
-from tclint.catalogues.multimodal import BOTH, IMAGE_LABELS, IMAGE_TOKEN, WITH_IMAGE
-from tclint.catalogues.text import PAIR, TARGET_TOKENS
-from tclint.catalogues.vision import BIGGER, PICTURE
+from benchmarks.catalogues.inputs import CLASSES, NEXT_TOKENS, TOKENS, Model, family, ids
+from benchmarks.catalogues.multimodal import BOTH, IMAGE_LABELS, IMAGE_TOKEN, WITH_IMAGE
+from benchmarks.catalogues.text import PAIR, TARGET_TOKENS
+from benchmarks.catalogues.vision import BIGGER, PICTURE
 
 IMAGE_IDS: Final = {"image_token_id": IMAGE_TOKEN, "image_token_index": IMAGE_TOKEN}
 

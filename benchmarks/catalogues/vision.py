@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tclint.catalogues.inputs import CLASSES, Inputs, Model, family, floats, ids
+from benchmarks.catalogues.inputs import CLASSES, Inputs, Model, family, floats, ids
 
 FAMILY: Final = "vision"
 PICTURE: Final = {"pixel_values": floats(2, 3, 32, 32)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tclint.catalogues.inputs import (
+from benchmarks.catalogues.inputs import (
     Inputs,
     Made,
     Model,

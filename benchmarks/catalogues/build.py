@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from tclint.catalogues import Input, Made, Model
-from tclint.catalogues.shrink import shrink
+from benchmarks.catalogues import Input, Made, Model
+from benchmarks.catalogues.shrink import shrink
 
 SEED = 0
 # The tokens below it are those for padding, beginnings and ends.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tclint.catalogues.inputs import Inputs, Model, floats, made, plain, tensor
+from benchmarks.catalogues.inputs import Inputs, Model, floats, made, plain, tensor
 
 FAMILY: Final = "graphs"
 NODES: Final = 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tclint.catalogues.inputs import Inputs, Model, floats, nested, plain, tensor
+from benchmarks.catalogues.inputs import Inputs, Model, floats, nested, plain, tensor
 
 FAMILY: Final = "detection"
 PICTURES: Final = {"images": nested([floats(3, 64, 64), floats(3, 48, 64)])}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tclint.catalogues.inputs import (
+from benchmarks.catalogues.inputs import (
     NEXT_TOKENS,
     TOKENS,
     Model,
@@ -15,7 +15,7 @@ from tclint.catalogues.inputs import (
     plain,
     tensor,
 )
-from tclint.catalogues.vision import PICTURE
+from benchmarks.catalogues.vision import PICTURE
 
 FAMILY: Final = "multimodal"
 BOTH: Final = {**TOKENS, **PICTURE}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tclint.catalogues.inputs import Inputs, Model, floats
+from benchmarks.catalogues.inputs import Inputs, Model, floats
 
 FAMILY: Final = "backbones"
 SMALL: Final = {"img_size": 64, "num_classes": 5}

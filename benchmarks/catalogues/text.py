@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tclint.catalogues.inputs import NEXT_TOKENS, TOKENS, Model, family, ids, ones
+from benchmarks.catalogues.inputs import NEXT_TOKENS, TOKENS, Model, family, ids, ones
 
 ENCODER: Final = "encoder"
 DECODER: Final = "decoder"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tclint.catalogues.inputs import Inputs, Model, floats, plain, tensor
+from benchmarks.catalogues.inputs import Inputs, Model, floats, plain, tensor
 
 FAMILY: Final = "diffusion"
 LATENTS: Final = {"sample": floats(1, 4, 16, 16), "timestep": tensor(3)}
