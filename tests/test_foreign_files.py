@@ -192,9 +192,6 @@ METADATA = [
     ("environment.yml", f"dependencies:\n  - pytorch\n  - x: {DIGITS}\n"),
     ("poetry.lock", f'[[package]]\nname = "torch"\nversion = "2.{DIGITS}"\n'),
     ("uv.lock", f'[[package]]\nname = "torch"\nversion = "{DIGITS}"\n'),
-    ("Pipfile.lock", json.dumps({"default": {"torch": {"version": f"==2.{DIGITS}"}}})),
-    ("Pipfile.lock", '{"default": {"torch": {"version": "==2.6.0", "x": ' + DIGITS + "}}}"),
-    ("conda-lock.yml", f"package:\n- name: pytorch\n  version: 2.{DIGITS}\n"),
 ]
 
 

@@ -26,7 +26,6 @@ ENDINGS: Final = (
     ".txt",
     ".yaml",
     ".yml",
-    "Pipfile",
     "requirements",
     "setup.py",
 )

@@ -1,13 +1,11 @@
-"""Environment files and recipes of Conda."""
+"""Environment files of Conda."""
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from tclint.regexes import regex
 from tclint.torch_bounds.releases import BoundsError
 from tclint.torch_bounds.statements import (
     Kind,
@@ -18,8 +16,6 @@ from tclint.torch_bounds.statements import (
     statement,
 )
 from tclint.torch_bounds.text import items, names_torch, read_text
-
-_ENTRY: Final = regex(r"^\s*- *[\"']?(?P<entry>(?:py)?torch[^#\"'\n{]*)", re.MULTILINE)
 
 
 def environment(file: Path) -> list[Statement]:
@@ -40,17 +36,6 @@ def environment(file: Path) -> list[Statement]:
         elif isinstance(entry, dict):
             lines = (line for line in items(entry.get("pip")) if isinstance(line, str))
             found += [one for line in lines if (one := requirement(line)) is not None]
-    return [statement(file, Kind.INSTALLED, found)] if found else []
-
-
-def recipe(file: Path) -> list[Statement]:
-    """What a recipe says of torch; its templates make it no YAML, so that its lines are read.
-
-    Raises:
-        BoundsError: it cannot be read or understood.
-    """
-    entries = (match["entry"] for match in _ENTRY.finditer(read_text(file)))
-    found = [one for entry in entries if (one := conda(entry)) is not None]
     return [statement(file, Kind.INSTALLED, found)] if found else []
 
 

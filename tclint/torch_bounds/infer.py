@@ -12,9 +12,9 @@ from typing import Final, TypeVar
 
 from tclint.files import exists, is_file
 from tclint.records import record
-from tclint.torch_bounds.conda_yaml import environment, recipe
+from tclint.torch_bounds.conda_yaml import environment
 from tclint.torch_bounds.locks import LOCKS, locked
-from tclint.torch_bounds.pyproject import pipfile, pixi_toml, pyproject
+from tclint.torch_bounds.pyproject import pyproject
 from tclint.torch_bounds.readme import readme
 from tclint.torch_bounds.releases import (
     COMPILING_TORCH,
@@ -32,17 +32,14 @@ METADATA: Final[dict[str, Callable[[Path], list[Statement]]]] = {
     "pyproject.toml": pyproject,
     "setup.cfg": setup_cfg,
     "setup.py": setup_py,
-    "pixi.toml": pixi_toml,
-    "Pipfile": pipfile,
 }
 """Files of fixed names that say which packages a project needs."""
 _REQUIREMENTS: Final = "requirements"
 _ENVIRONMENTS: Final = ("*env*.yml", "*env*.yaml", "conda*.yml", "conda*.yaml")
-_RECIPES: Final = ("meta.yaml", "*conda*/meta.yaml", "recipe/meta.yaml")
 _READMES: Final = ("README", "README.*", "readme.*", "Readme.*")
 _LISTS: Final = (f"*{_REQUIREMENTS}*.txt", f"*{_REQUIREMENTS}*.in")
 PATTERNS: Final = (
-    *METADATA, *LOCKS, *_ENVIRONMENTS, *_RECIPES, *_READMES, *_LISTS, f"{_REQUIREMENTS}/*.txt"
+    *METADATA, *LOCKS, *_ENVIRONMENTS, *_READMES, *_LISTS, f"{_REQUIREMENTS}/*.txt"
 )  # fmt: skip
 """What the files that are read are called."""
 _REPOSITORY: Final = ".git"
@@ -121,10 +118,6 @@ class _Search:
         for name in names:
             if _matches(name, _ENVIRONMENTS):
                 found += self._read(folder / name, environment)
-        for pattern in _RECIPES:
-            for file in sorted(folder.glob(pattern)):
-                self.folders[str(file.parent)] = None
-                found += self._read(file, recipe)
         if _REQUIREMENTS in names:
             self.folders[str(folder / _REQUIREMENTS)] = None
         for file in _requirement_files(folder, names):

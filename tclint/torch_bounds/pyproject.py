@@ -1,4 +1,4 @@
-"""``pyproject.toml`` and the TOML files of other tools: their lists of requirements."""
+"""``pyproject.toml``: its lists of requirements."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from tclint.torch_bounds.statements import (
     Kind,
     Requirement,
     Statement,
-    conda,
     poetry,
     requirements,
     statement,
@@ -36,30 +35,6 @@ def pyproject(file: Path) -> list[Statement]:
     data = load_toml(text)
     lists = (*_standard(data, file.parent), *_poetry(data), *_others(data))
     return [statement(file, kind, found) for kind, found in lists if found]
-
-
-def pixi_toml(file: Path) -> list[Statement]:
-    """What the manifest of pixi says of torch.
-
-    Raises:
-        BoundsError: it cannot be read or understood.
-    """
-    text = read_text(file)
-    lists = _pixi(load_toml(text)) if names_torch(text) else ()
-    return [statement(file, kind, found) for kind, found in lists if found]
-
-
-def pipfile(file: Path) -> list[Statement]:
-    """What a Pipfile says of torch.
-
-    Raises:
-        BoundsError: it cannot be read or understood.
-    """
-    text = read_text(file)
-    data = load_toml(text) if names_torch(text) else {}
-    lists = ((Kind.NEEDED, "packages"), (Kind.OPTIONAL, "dev-packages"))
-    found = [(kind, _by_name(table(data, name), "torch")) for kind, name in lists]
-    return [statement(file, kind, said) for kind, said in found if said]
 
 
 def load_toml(text: str) -> dict[str, Any]:
@@ -112,25 +87,6 @@ def _others(data: dict[str, Any]) -> Lists:
     yield Kind.OPTIONAL, requirements(items(table(tool, "uv").get("dev-dependencies")))
     for texts in table(tool, "pdm", "dev-dependencies").values():
         yield Kind.OPTIONAL, requirements(items(texts))
-    yield from _pixi(table(tool, "pixi"))
-
-
-def _pixi(data: dict[str, Any]) -> Lists:
-    """The tables of pixi: those of the default environment, of platforms and of features."""
-    yield Kind.NEEDED, _pixi_tables(data)
-    for platform in table(data, "target").values():
-        yield Kind.OPTIONAL, _pixi_tables(platform)
-    for feature in table(data, "feature").values():
-        yield Kind.OPTIONAL, _pixi_tables(feature)
-
-
-def _pixi_tables(data: Any) -> list[Requirement]:
-    found = _by_name(table(data, "pypi-dependencies"), "torch")
-    for name, value in table(data, "dependencies").items():
-        version = value.get("version", "*") if isinstance(value, dict) else value
-        one = conda(f"{name} {version}") if isinstance(version, str) else None
-        found += [] if one is None else [one]
-    return found
 
 
 def _by_name(dependencies: dict[str, Any], wanted: str) -> list[Requirement]:
