@@ -37,7 +37,7 @@ def _findings(answer: Answer, shown: str) -> Iterator[str]:
     """The findings of the cell at whose lines nothing happened: the report has the others."""
     for line in answer.idle:
         if line.filename == shown and line.finding is not None:
-            place, what = words.place(line, Path.cwd()), words.says(line)
+            place, what = words.place(line, Path.cwd()), words.says(line, answer)
             yield f"{place}  {what}  {words.remedy(line)}; did not happen"
 
 

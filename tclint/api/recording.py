@@ -11,7 +11,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from tclint.api.cells import in_cells
 from tclint.config import load_config
 from tclint.errors import UserError
 from tclint.recorder.site.tclint_recorder.imports import AfterImport
@@ -156,8 +155,7 @@ def _answer(folder: Path, also: Collection[str], *, already: bool) -> Answer | U
     try:
         config = load_config(Path.cwd())
         found = replace(read_folder(folder), source=Source.BLOCK)
-        reading, results = in_cells(found, config, also)
-        told = answer((), None, reading, folder, config, results)
+        told = answer((), None, found, folder, config, also)
     except UserError as error:
         return error
     except OSError as error:

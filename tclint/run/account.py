@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from tclint.records import record
 from tclint.run.gpu import Activity
 from tclint.run.host import LINE, LOADING, TRANSFER, Key, Part, Work
 from tclint.run.outlook import KernelClasses
-from tclint.run.own_code import OwnFile
+from tclint.run.own_code import own_file
 from tclint.run.recorded import Recorded
 from tclint.run.sampled import Loop, Stack, loop_of
 
@@ -84,7 +83,7 @@ def account_of(
     if one.steps is None:
         return Account()
     loop = loop_of(one.steps)
-    groups = _groups(work, loop)
+    groups = [_titled(group, one) for group in _groups(work, loop)]
     if activity is not None:
         groups = _beside_gpu(groups, activity, kernels, loop)
     ordered = tuple(sorted(groups, key=lambda group: -group.ms))
@@ -118,13 +117,19 @@ def _group(
     details: Mapping[str, float],
 ) -> Group:
     kind, place = key
-    name = OwnFile(Path(place[0])).name(place[1]) if place is not None and kind == LINE else ""
     told = tuple(sorted(details.items(), key=lambda one: -one[1]))
-    group = Group(kind, ms, place, name, details=told)
+    group = Group(kind, ms, place, details=told)
     rare = _FEWEST <= times <= loop.count / _APART
     if kind in _MODEL or not rare or long < _ONLY_LONG * ms:
         return group
     return replace(group, every=loop.count / times, once=ms * loop.count / times)
+
+
+def _titled(group: Group, one: Recorded) -> Group:
+    """With the name of what its line calls."""
+    if group.place is None or group.kind != LINE:
+        return group
+    return replace(group, name=own_file(one, group.place[0]).name(group.place[1]))
 
 
 def _keyed(work: Work) -> dict[Stack, tuple[_GroupKey, str]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from tclint.records import record
 from tclint.run.events import libraries_of
 from tclint.run.intervals import NOTHING, Interval, of_share
-from tclint.run.own_code import OwnFile
+from tclint.run.own_code import OwnFile, own_file
 from tclint.run.recorded import Place, Recorded
 from tclint.run.sampled import Sampled, Stack, sampled
 from tclint.verify.break_text import Libraries
@@ -167,6 +167,7 @@ class _Division:
     def __init__(
         self, one: Recorded, rows: Mapping[Key, Key], waiting: frozenset[Key], *, loads: bool
     ) -> None:
+        self._recorded = one
         self._rows = rows
         self._loads = loads
         self._waiting = waiting
@@ -270,7 +271,7 @@ class _Division:
 
     def _file(self, name: str) -> OwnFile:
         if name not in self._files:
-            self._files[name] = OwnFile(Path(name))
+            self._files[name] = own_file(self._recorded, name)
         return self._files[name]
 
     def _own(self, stack: Sequence[Place]) -> list[Place]:

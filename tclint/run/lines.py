@@ -9,13 +9,14 @@ from typing import Any
 
 from tclint.config import Config
 from tclint.diagnostics import Diagnostic, Effect
-from tclint.lint.engine import Result, check_files
+from tclint.lint.engine import Result
 from tclint.lint.registry import UnknownRuleError, rule_by_code
 from tclint.lint.rule import Rule, SpentIn
 from tclint.lint.selection import is_shown
 from tclint.records import record
+from tclint.run.cells import check_with_cells, is_cell
 from tclint.run.events import Event, Kind, libraries_of
-from tclint.run.recorded import Recorded
+from tclint.run.recorded import Cell, Recorded
 from tclint.verify.join import covers
 
 _EFFECTS: Mapping[Kind, frozenset[Effect]] = {
@@ -96,23 +97,23 @@ class Joined:
         return sum(line.finding is not None for line, _ in asked), len(asked)
 
 
-def join(
-    recorded: Sequence[Recorded],
-    events: Sequence[Event],
-    config: Config,
-    more: Sequence[Result] = (),
-) -> Joined:
-    """Check the user's files that ran, and match the findings with the events.
-
-    ``more`` are findings of what ran and is no file.
-    """
+def join(recorded: Sequence[Recorded], events: Sequence[Event], config: Config) -> Joined:
+    """Check the user's files and cells that ran, and match the findings with the events."""
     files = tuple(sorted(files_that_ran(recorded, events)))
     others = sorted(_files_that_break(recorded, events) - {*files})
-    results = check_files([*files, *others], with_evidence(config)).results
+    cells, folder = _cells_of(recorded)
+    results = check_with_cells([*files, *others], cells, folder, with_evidence(config))
     on_gpu = any(one.process.device for one in recorded)
-    told = (line for line in match(events, [*results, *more]) if _may_be_told(line, config, on_gpu))
-    here = {*map(str, files), *(str(result.diagnostic.path) for result in more)}
-    return Joined(tuple(one for one in told if one.events or one.filename in here), files)
+    told = (line for line in match(events, results) if _may_be_told(line, config, on_gpu))
+    here = {*map(str, files)}
+    kept = (one for one in told if one.events or one.filename in here or is_cell(one.filename))
+    return Joined(tuple(kept), files)
+
+
+def _cells_of(recorded: Sequence[Recorded]) -> tuple[tuple[Cell, ...], Path]:
+    """The cells that ran, which all processes have, and the folder that they ran in."""
+    first = next((one for one in recorded if one.cells), None)
+    return ((), Path()) if first is None else (first.cells, Path(first.process.folder))
 
 
 def with_evidence(config: Config) -> Config:

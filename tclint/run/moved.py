@@ -5,17 +5,27 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TypeVar
 
 from tclint.files import is_file
+from tclint.records import record
 from tclint.run.read import Reading
-from tclint.run.recorded import Place, Recorded, Samples, Syncs
+from tclint.run.recorded import Compiled, Gradients, Place, Recorded, Samples, Syncs
 
-_Stacks = TypeVar("_Stacks", Samples, Syncs)
+_Stacks = TypeVar("_Stacks", Gradients, Samples, Syncs)
 _NAMED = re.compile(r'File "([^"\n]+)", line')
+
+
+@record(frozen=True)
+class Spot:
+    """Another name for a file, in which its rows are so many rows further down."""
+
+    name: str
+    rows: int = 0
 
 
 def moved(reading: Reading, root: Path) -> Reading:
@@ -28,11 +38,11 @@ def moved(reading: Reading, root: Path) -> Reading:
     for name in dict.fromkeys(name for one in reading.processes for name in _names(one)):
         found = None if is_file(name) else _below(root, name)
         if found is not None:
-            places[name] = str(found)
+            places[name] = Spot(str(found))
     return renamed(reading, places) if places else reading
 
 
-def renamed(reading: Reading, places: Mapping[str, str]) -> Reading:
+def renamed(reading: Reading, places: Mapping[str, Spot]) -> Reading:
     """The same with other names for some files."""
     return replace(reading, processes=tuple(_moved(one, places) for one in reading.processes))
 
@@ -46,12 +56,18 @@ def _names(one: Recorded) -> Iterator[str]:
 
 def files_of(one: Recorded) -> frozenset[str]:
     """All files that a process names."""
-    stacks = [stack for samples in one.samples for stack in samples.stacks]
-    stacks += [stack for syncs in one.syncs for stack in syncs.stacks]
     steps = () if one.steps is None else (one.steps.place,)
-    watched = () if one.watch is None else one.watch.places
-    places = itertools.chain(steps, watched, *stacks)
+    places = itertools.chain(steps, *stacks_of(one))
     return frozenset((*_names(one), *(place.filename for place in places)))
+
+
+def stacks_of(one: Recorded) -> Iterator[Sequence[Place]]:
+    """All stacks that were seen in a process."""
+    looks = [seen.stacks for seen in one.samples] + [seen.stacks for seen in one.syncs]
+    for stacks in looks + ([one.gradients.stacks] if one.gradients else []):
+        yield from stacks
+    if one.watch is not None:
+        yield from map(one.watch.stack, range(len(one.watch.stacks)))
 
 
 def _below(root: Path, name: str) -> Path | None:
@@ -64,14 +80,25 @@ def _below(root: Path, name: str) -> Path | None:
     return None
 
 
-def _moved(one: Recorded, places: Mapping[str, str]) -> Recorded:
+def _moved(one: Recorded, places: Mapping[str, Spot]) -> Recorded:
+    patterns = {name: re.compile(re.escape(name) + r"""(:|", line )(\d{1,9})""") for name in places}
+
     def text(given: str) -> str:
-        for old, new in places.items():
-            given = given.replace(f'"{old}"', f'"{new}"').replace(f"{old}:", f"{new}:")
+        for old, spot in places.items():
+            if old in given:
+                given = patterns[old].sub(partial(_at, spot), given)
         return given
 
     def place(given: Place) -> Place:
-        return replace(given, filename=places.get(given.filename, given.filename))
+        spot = places.get(given.filename)
+        return (
+            given if spot is None else replace(given, filename=spot.name, row=given.row + spot.rows)
+        )
+
+    def compiled(given: Compiled) -> Compiled:
+        at = place(Place(given.filename, given.row))
+        reason = text(given.recompile_reason)
+        return replace(given, filename=at.filename, row=at.row, recompile_reason=reason)
 
     def stacks(given: _Stacks) -> _Stacks:
         return replace(given, stacks=tuple(tuple(map(place, one)) for one in given.stacks))
@@ -85,12 +112,11 @@ def _moved(one: Recorded, places: Mapping[str, str]) -> Recorded:
         samples=tuple(map(stacks, one.samples)),
         syncs=tuple(map(stacks, one.syncs)),
         breaks=tuple(replace(entry, text=text(entry.text)) for entry in one.breaks),
-        compiled=tuple(
-            replace(
-                entry,
-                filename=places.get(entry.filename, entry.filename),
-                recompile_reason=text(entry.recompile_reason),
-            )
-            for entry in one.compiled
-        ),
+        gradients=one.gradients and stacks(one.gradients),
+        models=tuple(replace(model, place=place(model.place)) for model in one.models),
+        compiled=tuple(map(compiled, one.compiled)),
     )
+
+
+def _at(spot: Spot, place: re.Match[str]) -> str:
+    return f"{spot.name}{place[1]}{int(place[2]) + spot.rows}"

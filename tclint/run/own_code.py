@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from tclint.files import read_bytes
+from tclint.run.recorded import Recorded
 
 _WITHOUT = frozenset({"no_grad", "inference_mode"})
 _MOVES = frozenset({"to", "cuda", "pin_memory"})
@@ -15,16 +16,22 @@ _LONGEST = 40
 """Characters of code that stand for a statement without a name."""
 
 
-class OwnFile:
-    """The statements and loops of a file, by rows."""
+def own_file(one: Recorded, name: str) -> OwnFile:
+    """A file that a process ran, or a cell of its notebook."""
+    return OwnFile(Path(name), one.text_of(name))
 
-    def __init__(self, path: Path) -> None:
+
+class OwnFile:
+    """The statements and loops of a file, or of a ``text`` that is none, by rows."""
+
+    def __init__(self, path: Path, text: str | None = None) -> None:
         self._path = path
+        self._text = text
 
     @cached_property
     def _tree(self) -> ast.Module:
         try:
-            return ast.parse(read_bytes(self._path))
+            return ast.parse(read_bytes(self._path) if self._text is None else self._text)
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             return ast.Module([], [])
 

@@ -10,13 +10,10 @@ two lines.
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from tclint.diagnostics import Effect
-from tclint.files import read_bytes
 from tclint.lint.rule import SpentIn
 from tclint.records import record
 from tclint.run.events import Kind, frames, libraries_of
@@ -25,6 +22,7 @@ from tclint.run.host import Key, Part, Work, work_of
 from tclint.run.intervals import NOTHING, Interval, of_median, of_share
 from tclint.run.lines import Line
 from tclint.run.outlook import KernelClasses
+from tclint.run.own_code import own_file
 from tclint.run.recorded import Recorded, Steps
 from tclint.run.sampled import loop_of
 from tclint.run.switches import Switches
@@ -83,7 +81,7 @@ def prices(
 
     What is around the graphs that breaks make is shared by the lines that break.
     """
-    keys = _rows(lines)
+    keys = _rows(one, lines)
     waiting = frozenset(
         (line.filename, line.row)
         for line in lines
@@ -209,15 +207,17 @@ def _per_step(milliseconds: Sequence[float], steps: int) -> Interval:
     return one * (len(milliseconds) / steps)
 
 
-def _rows(lines: Sequence[Line]) -> dict[Key, Key]:
+def _rows(one: Recorded, lines: Sequence[Line]) -> dict[Key, Key]:
     """Which line each row belongs to: its own, and all of a loop's that a finding is about."""
     rows: dict[Key, Key] = {}
-    loops: dict[str, dict[int, int]] = {}
+    loops: dict[str, dict[int, range]] = {}
     for line in lines:
         key = line.filename, line.row
         if line.finding is not None and line.finding.effect is Effect.LAUNCH_OVERHEAD:
-            ends = loops.setdefault(line.filename, _loops(Path(line.filename)))
-            for row in range(line.row, ends.get(line.row, line.row) + 1):
+            if line.filename not in loops:
+                found = own_file(one, line.filename).loops
+                loops[line.filename] = {loop.start: loop for loop in found}
+            for row in loops[line.filename].get(line.row, ()):
                 rows.setdefault((line.filename, row), key)
     for line in lines:
         for place in _places(line):
@@ -240,16 +240,3 @@ def _places(line: Line) -> Iterator[Key]:
     yield from ((frame.filename, frame.row) for frame in inner if frame is not None)
     if not inner or None in inner:
         yield line.filename, line.row
-
-
-def _loops(file: Path) -> dict[int, int]:
-    """The first row of each loop of a file, and its last."""
-    try:
-        tree = ast.parse(read_bytes(file))
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    return {
-        node.lineno: node.end_lineno or node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.For | ast.While)
-    }

@@ -38,6 +38,7 @@ _LISTS = {
     "syncs": "syncs",
     "profile": "profiles",
     "model": "models",
+    "cell": "cells",
     "note": "notes",
 }
 """Kinds of which a process writes several, and the field that holds them."""

@@ -209,6 +209,19 @@ class Model:
 
 
 @record(frozen=True)
+class Cell:
+    """A cell of a notebook: the name that Python has for it, the one that people see, its text.
+
+    ``ran`` is False where it ran before the recording began.
+    """
+
+    filename: str
+    name: str
+    text: str
+    ran: bool = True
+
+
+@record(frozen=True)
 class Note:
     """What the recorder could not do, and why; the command went on."""
 
@@ -238,6 +251,7 @@ KINDS: dict[str, type] = {
     "gradients": Gradients,
     "memory": Memory,
     "model": Model,
+    "cell": Cell,
     "note": Note,
     "end": End,
 }
@@ -261,5 +275,10 @@ class Recorded:
     gradients: Gradients | None = None
     memory: Memory | None = None
     models: tuple[Model, ...] = ()
+    cells: tuple[Cell, ...] = ()
     notes: tuple[Note, ...] = ()
     end: End | None = None
+
+    def text_of(self, filename: str) -> str | None:
+        """The text of a cell; None of what is a file."""
+        return next((cell.text for cell in self.cells if cell.filename == filename), None)

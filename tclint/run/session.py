@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 from tclint.config import Config
-from tclint.lint.engine import Result
+from tclint.files import read_text
 from tclint.records import record
 from tclint.run.account import Account, account_of
 from tclint.run.ceiling import ceiling_of, demand_of
+from tclint.run.cells import with_cells
 from tclint.run.events import Event, Kind, events_of, together
 from tclint.run.gpu import Activity, activity
 from tclint.run.gradients import with_forward_lines
@@ -112,6 +113,14 @@ class Answer:
     ceiling: Ceiling | None = None
     tried: Tried | None = None
 
+    def text_of(self, filename: str) -> str:
+        """The text of a file, or of a cell; empty where it cannot be read."""
+        text = None if self.first is None else self.first.recorded.text_of(filename)
+        try:
+            return read_text(filename, errors="replace") if text is None else text
+        except OSError:
+            return ""
+
     @property
     def priced(self) -> bool:
         """Whether there were steps, and some were looked at: only then lines have prices."""
@@ -150,12 +159,14 @@ def answer(
     reading: Reading,
     folder: Path,
     config: Config,
-    more: Sequence[Result] = (),
+    also: Collection[str] | None = None,
 ) -> Answer:
     """Join and price what was recorded in a folder.
 
-    ``more`` are findings of texts that ran and are no files.
+    With ``also``, the findings in cells of a notebook are told of those alone that the recording
+    names, and of these.
     """
+    reading = with_cells(reading, also)
     chosen = training(reading)
     notes = [*notes_of(reading, chosen, ended)]
     ranks = []
@@ -166,7 +177,7 @@ def answer(
         notes += [*unread, *trouble, *_skipped(one)]
         ranks.append(rank)
     events = together([rank.events for rank in ranks]) if ranks else ()
-    joined = join([rank.recorded for rank in ranks], events, config, more)
+    joined = join([rank.recorded for rank in ranks], events, config)
     table: Mapping[Key, Price] = {}
     work, account = Work(), Account()
     if ranks:

@@ -13,7 +13,7 @@ from tclint.verify.events import Break, Frame, Recompile
 _FRAME = re.compile(r'^ *File "(.+?)", line (\d{1,9}), in (.+)$', re.M)
 # Neither is tried again within what it has gone through: a text may repeat the beginning.
 _PLACE = re.compile(r"Graph break in user code at ((?:(?!Graph break in ).)*):(\d{1,9})")
-_GUARDED = re.compile(r"(?<!\S)(\S+\.py):(\d{1,9}) in ")
+_GUARDED = re.compile(r"(?<!\S)(\S+\.py|In\[\d{1,9}\]):(\d{1,9}) in ")
 _GB_ID = re.compile(r"/(gb\d+)\.html")
 # Torch's own advice, as in "Set `torch._dynamo.config.capture_scalar_outputs = True`".
 _SETTING = re.compile(r"torch\._dynamo\.config\.(\w+) = True")

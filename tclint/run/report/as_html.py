@@ -10,7 +10,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from tclint.files import read_text
 from tclint.lint.links import on_web
 from tclint.report.as_html import prose
 from tclint.report.origin import origin
@@ -89,7 +88,7 @@ def _content(
         "priced": answer.priced,
         "lines": lines,
         "prices": _prices(answer.dear, root),
-        "drowned": [_drowned(one, root) for one in answer.drowned],
+        "drowned": [_drowned(one, answer, root) for one in answer.drowned],
         "drowns": f"{words.DROWNED[:1].upper()}{words.DROWNED[1:]}",
         "cheap": [words.place(one.line, root) for one in words.worthless(answer)],
         "unknown": [_unknown(one, root) for one in words.unknown(answer, _SHOWN)],
@@ -153,10 +152,10 @@ def _line(number: int, one: Ranked, answer: Answer, root: Path) -> dict[str, Any
         "interval": words.interval(one.price.total),
         "share": words.share(one, answer),
         "place": words.place(one.line, root),
-        "says": words.says(one.line),
+        "says": words.says(one.line, answer),
         "remedy": words.remedy(one.line),
         "url": on_web(one.line.finding.url) if one.line.finding else None,
-        "source": [*_source(one.line)],
+        "source": [*_source(one.line, answer)],
     }
 
 
@@ -164,12 +163,9 @@ def _measured(one: Ranked, root: Path, ablation: Ablation | None) -> str:
     return "" if ablation is None else words.measured(ablation.of(one.line), root)
 
 
-def _source(line: Line) -> Iterator[tuple[int, str, bool]]:
+def _source(line: Line, answer: Answer) -> Iterator[tuple[int, str, bool]]:
     """The lines around one, each with its number, and whether it is the one."""
-    try:
-        rows = read_text(line.filename, errors="replace").splitlines()
-    except OSError:
-        return
+    rows = answer.text_of(line.filename).splitlines()
     first = max(1, line.row - _AROUND)
     for row in range(first, min(len(rows), line.row + _AROUND) + 1):
         yield row, rows[row - 1], row == line.row
@@ -213,9 +209,10 @@ def _prices(dear: Sequence[Ranked], root: Path) -> str:
     )
 
 
-def _drowned(one: Ranked, root: Path) -> tuple[str, ...]:
+def _drowned(one: Ranked, answer: Answer, root: Path) -> tuple[str, ...]:
     line = one.line
-    return words.place(line, root), words.milliseconds(one), words.says(line), words.remedy(line)
+    says, remedy = words.says(line, answer), words.remedy(line)
+    return words.place(line, root), words.milliseconds(one), says, remedy
 
 
 def _unknown(one: Ranked, root: Path) -> tuple[str, str]:
@@ -326,7 +323,7 @@ def _recompiles(answer: Answer, root: Path) -> Iterator[dict[str, Any]]:
             ids = words.recompiled(again)
             yield {
                 "function": at.function,
-                "place": f"{words.shown(at.filename, root)}:{at.row}",
+                "place": words.at(at.filename, at.row, root),
                 "seconds": rounded(
                     sum(one.seconds for one in compiled if one.compile_id in ids), 2
                 ),
@@ -363,7 +360,7 @@ def _shares(found: Timeline) -> Iterator[tuple[str, str]]:
 def _box(span: Span, root: Path) -> tuple[str, float, float, str]:
     where = ""
     if span.line is not None and span.line[1]:
-        where = f" at {words.shown(span.line[0], root)}:{span.line[1]}"
+        where = f" at {words.at(*span.line, root)}"
     told = f"{_NAMES.get(span.kind, span.kind)}{where}"
     return _KINDS[span.kind], span.start * 100, (span.end - span.start) * 100, told
 

@@ -23,6 +23,7 @@ def render(
 ) -> str:
     """The answer as one object; file names are whole, and paths as the repository has them."""
     top = top_of(root)
+    first = answer.first.recorded if answer.first else None
     dear = [(one.line.filename, one.line.row) for one in answer.dear]
     data: dict[str, Any] = {
         **recorded_at(answer, root),
@@ -31,6 +32,7 @@ def render(
         "processes": answer.processes,
         "ranks": [_rank(rank) for rank in answer.ranks],
         "files": [str(path) for path in answer.joined.files],
+        "cells": {cell.name: cell.text for cell in first.cells} if first else {},
         "lines": [
             {"path": path_from(top, line.filename)}
             | _line(line, answer.by_key.get((line.filename, line.row), FREE), dear)

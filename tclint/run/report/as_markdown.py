@@ -58,7 +58,7 @@ def _lines(
         yield ""
         yield f"{words.DROWNED[:1].upper()}{words.DROWNED[1:]}:"
         yield ""
-        yield from (_small(one, root) for one in drowned[:_SHOWN])
+        yield from (_small(one, answer, root) for one in drowned[:_SHOWN])
     if cheap:
         places = ", ".join(f"`{words.place(one.line, root)}`" for one in cheap[:_SHOWN])
         yield ""
@@ -84,7 +84,7 @@ def _row(one: Ranked, answer: Answer, root: Path, ablation: Ablation | None) -> 
         price if answer.priced else "",
         words.share(one, answer),
         f"`{words.place(one.line, root)}`",
-        _escaped(words.says(one.line)),
+        _escaped(words.says(one.line, answer)),
         words.remedy(one.line),
     ]
     if ablation is not None:
@@ -92,8 +92,8 @@ def _row(one: Ranked, answer: Answer, root: Path, ablation: Ablation | None) -> 
     return f"| {' | '.join(cells)} |"
 
 
-def _small(one: Ranked, root: Path) -> str:
-    told = f"{_escaped(words.says(one.line))} ({words.remedy(one.line)})"
+def _small(one: Ranked, answer: Answer, root: Path) -> str:
+    told = f"{_escaped(words.says(one.line, answer))} ({words.remedy(one.line)})"
     return f"- `{words.place(one.line, root)}` {words.milliseconds(one)} ms: {told}"
 
 

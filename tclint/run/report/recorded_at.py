@@ -11,6 +11,7 @@ from typing import Any, Final
 from tclint import __version__
 from tclint.git.run import in_repository
 from tclint.report.origin import commit_of
+from tclint.run.cells import is_cell
 from tclint.run.session import Answer
 from tclint.source.decode import read_source
 from tclint.source.errors import SourceError
@@ -36,7 +37,9 @@ def top_of(folder: Path) -> Path:
 
 
 def path_from(top: Path, filename: str) -> str | None:
-    """A file as its repository names it; None of one that is elsewhere."""
+    """A file as its repository names it; None of one that is elsewhere, or a cell."""
+    if is_cell(filename):
+        return None
     path = Path(filename).resolve()
     return path.relative_to(top).as_posix() if path.is_relative_to(top) else None
 

@@ -113,7 +113,7 @@ def _row(number: int, one: Ranked, answer: Answer, root: Path) -> tuple[str, ...
         f"{words.milliseconds(one)} ms" if answer.priced else "",
         words.share(one, answer),
         words.place(one.line, root),
-        words.says(one.line),
+        words.says(one.line, answer),
         words.remedy(one.line),
     )
 

@@ -78,7 +78,7 @@ def group_words(group: Group, root: Path) -> str:
         return group.name
     where = ""
     if group.place is not None and group.place[1]:
-        where = f"{words.shown(group.place[0], root)}:{group.place[1]}"
+        where = words.at(*group.place, root)
     what = group.name or group.kind
     if group.kind == LOADING and group.details:
         what = f"loading, mostly {group.details[0][0]}"

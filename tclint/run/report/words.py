@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tclint.diagnostics import Applicability
-from tclint.files import read_text
 from tclint.fix.results import AppliedFix
 from tclint.report.rounded import rounded
 from tclint.run.ablate import Measured
+from tclint.run.cells import is_cell
 from tclint.run.events import Event, Kind
 from tclint.run.host import LOADING
 from tclint.run.intervals import Interval
@@ -163,7 +163,14 @@ def share(one: Ranked, answer: Answer) -> str:
 
 def place(line: Line | Event, root: Path) -> str:
     """A line as seen from a folder."""
-    return f"{shown(line.filename, root)}:{line.row}"
+    return at(line.filename, line.row, root)
+
+
+def at(filename: str, row: int, root: Path) -> str:
+    """A row of a file as seen from a folder, or of a cell."""
+    if is_cell(filename):
+        return f"cell {filename}, line {row}"
+    return f"{shown(filename, root)}:{row}"
 
 
 def small(one: Ranked, root: Path) -> str:
@@ -181,7 +188,7 @@ def what_where(line: Line, root: Path) -> str:
 
 def fixed_place(fix: AppliedFix, root: Path) -> str:
     """The line that a fix is for."""
-    return f"{shown(str(fix.diagnostic.path), root)}:{fix.diagnostic.span.start.row}"
+    return at(str(fix.diagnostic.path), fix.diagnostic.span.start.row, root)
 
 
 def shown(filename: str, root: Path) -> str:
@@ -193,7 +200,7 @@ def shown(filename: str, root: Path) -> str:
     return str(Path(*path.parts[packages[-1] + 1 :])) if packages else filename
 
 
-def says(line: Line) -> str:
+def says(line: Line, answer: Answer) -> str:
     """What happened at a line, and what a rule says of it."""
     happened = dict.fromkeys(map(event_words, line.events))
     found = line.finding
@@ -202,8 +209,8 @@ def says(line: Line) -> str:
     if line.only_works:
         inside = next((event.what for event in line.events if event.what), "")
         if inside.startswith(LOADING):
-            return f"{inside}: {code(line)}"
-        return f"host time{' in ' * bool(inside)}{inside}: {code(line)}"
+            return f"{inside}: {code(line, answer)}"
+        return f"host time{' in ' * bool(inside)}{inside}: {code(line, answer)}"
     whats = dict.fromkeys(event.what for event in line.events if event.kind is not Kind.SYNC)
     return " · ".join([*happened, *filter(None, whats)])
 
@@ -213,15 +220,12 @@ def event_words(event: Event) -> str:
     inner = event.stack[-1] if event.stack else None
     if inner is None or inner.filename == event.filename or event.kind not in _TRACED:
         return WHAT[event.kind]
-    return f"{WHAT[event.kind]} in {shown(inner.filename, Path(event.filename).parent)}:{inner.row}"
+    return f"{WHAT[event.kind]} in {at(inner.filename, inner.row, Path(event.filename).parent)}"
 
 
-def code(line: Line) -> str:
+def code(line: Line, answer: Answer) -> str:
     """What is written at a line."""
-    try:
-        rows = read_text(line.filename, errors="replace").splitlines()
-    except OSError:
-        return "?"
+    rows = answer.text_of(line.filename).splitlines()
     return rows[line.row - 1].strip() if 0 < line.row <= len(rows) else "?"
 
 

@@ -48,7 +48,7 @@ class Recording:
 
     def libraries(self) -> tuple[str, ...]:
         """The folders, each with its separator, whose code is not the program's."""
-        return (*(folder + os.sep for folder in (*self._libraries, _OWN)), "<frozen ")
+        return (*(folder + os.sep for folder in self._libraries), "<frozen ")
 
     def _described(self) -> dict[str, Any]:
         return {
@@ -127,5 +127,5 @@ def _folder() -> str:
 def _libraries() -> list[str]:
     found = [os.path.dirname(os.path.abspath(str(os.__file__)))]
     found += [entry for entry in sys.path if os.path.basename(entry) in _PACKAGES]
-    found += filter(None, [os.environ.get("TORCHINDUCTOR_CACHE_DIR")])
+    found += filter(None, [os.environ.get("TORCHINDUCTOR_CACHE_DIR"), _OWN])
     return list(dict.fromkeys(found))

@@ -12,6 +12,7 @@ from typing import Any
 from . import dynamo
 from .backward import on_backward, skip_code
 from .calls import Calls
+from .cells import Cells
 from .compiling import Compiling
 from .losses import Losses
 from .overlay import STEP
@@ -30,12 +31,18 @@ def attach(torch: Any, recording: Recording, told: Mapping[str, str] = os.enviro
     losses = Losses(torch, recording, _number(told, "TCLINT_RECORD_LOSSES", 100))
     windows = Windows(recording, planned(torch, recording, told))
     watch = Watch(recording)
+    cells = lines.guarded("cells", Cells(recording).write)
+
+    def about() -> None:
+        recording.tell(**_machine(torch))
+        cells()
+
     loop = Loop(
         recording,
         windows,
         losses,
         watch,
-        about=lambda: recording.tell(**_machine(torch)),
+        about=about,
         trains=_has_optimizer,
         warm_up=_number(told, "TCLINT_RECORD_WARM_UP", 10),
         limit=_number(told, "TCLINT_RECORD_STEPS", 0),
@@ -65,6 +72,7 @@ def attach(torch: Any, recording: Recording, told: Mapping[str, str] = os.enviro
         lines.guarded("steps", loop.write),
         lines.guarded("losses", losses.write),
         lines.guarded("memory", lambda: _memory(torch, recording)),
+        cells,
     ]
     recording.at_fork += [watch.forget, windows.forget, loop.forget, losses.forget]
 
