@@ -12,10 +12,10 @@ from tclint.semantics.events import HostRead
 from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..lib.facts.lists import known_list
-from ..lib.facts.purity import cannot_raise
 from ..lib.facts.selections import selection_below
 from ..lib.facts.uses import uses_of
 from ..lib.judge.certainty import is_certainly_tensor
+from ..lib.judge.raising import cannot_raise
 from ..lib.judge.verdict import PROVED, Changes
 from ..lib.rewrite.host_read import is_captured, repair_read
 from ..lib.rewrite.proved import repair_as_proved

@@ -15,11 +15,11 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Tensor
 from tclint.torch_facts.dynamo_settings import SCALARS
 
-from ..facts.purity import cannot_raise, is_ordering
 from ..facts.uses import Uses, uses_of
 from ..judge.certainty import tensors_only
 from ..judge.declared import takes_numbers
 from ..judge.numbers import Number, bound_of
+from ..judge.raising import cannot_raise, is_ordering
 from ..judge.same_device import Whereabouts
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .number_as_tensor import Way

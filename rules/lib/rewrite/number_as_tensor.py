@@ -18,13 +18,13 @@ from tclint.semantics.values import DType, Tensor
 
 from ..facts.known import certain_tensor, is_parameter
 from ..facts.parameters import is_number_parameter
-from ..facts.purity import ORDER
 from ..facts.reaching import is_changed, may_be_read_before, reads_that_may_see
 from ..facts.uses import Uses, uses_of
 from ..judge.contexts import judge
 from ..judge.exactness import COMPLEX, exact_comparison
 from ..judge.numbers import Number, arithmetic, is_python_number, negated
 from ..judge.promotion import ROUNDED
+from ..judge.raising import ORDER
 from ..judge.same_device import Whereabouts
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .slice_store import store_by_mask

@@ -23,10 +23,11 @@ from ..facts.compiling import is_compiled_only
 from ..facts.conditions import HOST_FUNCTIONS, host_reads, is_tensor_condition, read_source
 from ..facts.known import certain_tensor, is_boolean, is_parameter
 from ..facts.messages import folded, quoted, stated
-from ..facts.purity import ORDER, cannot_raise, compares, is_ordering, is_pure
+from ..facts.purity import is_pure
 from ..judge.certainty import is_certainly_tensor
 from ..judge.declared import takes_numbers
 from ..judge.exactness import COMPLEX, exact_comparison
+from ..judge.raising import ORDER, cannot_raise, compares, is_ordering
 from ..judge.same_device import are_together
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .opposites import certain_opposite

@@ -18,11 +18,12 @@ from ..facts.branch_tests import leaves
 from ..facts.compiling import is_compiled_aside, is_compiled_only
 from ..facts.conditions import split_at_tensor
 from ..facts.known import certain_tensor
-from ..facts.purity import cannot_raise, is_pure
+from ..facts.purity import is_pure
 from ..facts.shapes import same_dtype, same_shape
 from ..judge.aliases import is_written_later, judge_copy
 from ..judge.arms import Numbers, is_kept_result, judge_arm, judge_number, keeps, root_of
 from ..judge.pointwise import judge_pair
+from ..judge.raising import cannot_raise
 from ..judge.same_device import judge_chosen
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine

@@ -10,7 +10,8 @@ from tclint.semantics.site import Site
 
 from ..facts.conditions import is_plain
 from ..facts.known import certain_tensor, is_boolean
-from ..facts.purity import cannot_raise, is_pure
+from ..facts.purity import is_pure
+from ..judge.raising import cannot_raise
 from ..judge.verdict import PROVED, Changes, Verdict, combine
 from .as_written import as_written
 
