@@ -362,3 +362,38 @@ def test_what_a_package_makes_while_it_runs_is_told_once_in_a_file(tmp_path: Pat
     files = package(init, "import pkg", "pkg.one(pkg.two(x))")
     [found] = told(tmp_path, files)
     assert "nothing that can be read in `pkg` binds `" in found
+
+
+def test_each_file_is_told_the_name_that_it_uses(tmp_path: Path) -> None:
+    init = "for name in ('one', 'two'):\n    globals()[name] = lambda x: x\n"
+    files = package(init, "import pkg", "pkg.one(x)")
+    files["second.py"] = files["program.py"].replace("one", "two")
+    paths = put(tmp_path, files)
+    told = [one.diagnostic for one in check_files(paths, Config(tmp_path)).results]
+    found = {one.path.name: one.message for one in told}
+    assert "in `pkg` binds `one`" in found["program.py"]
+    assert "in `pkg` binds `two`" in found["second.py"]
+
+
+def test_a_star_of_a_file_that_is_taken_over_is_told_by_its_name(tmp_path: Path) -> None:
+    files = {
+        "pkg/__init__.py": "", "pkg/every.py": "from .imports import *\n",
+        "pkg/imports.py": "import torch\nfrom away import *\n",
+        "pkg/net.py": "from .every import *\n" + F.format(call="helper(x)"),
+    }  # fmt: skip
+    [found] = told(tmp_path, files)
+    assert "such as `helper`, may come from `from away import *`" in found
+
+
+def test_a_package_behind_a_link_is_read(tmp_path: Path) -> None:
+    files = {
+        "made/__init__.py": FROM_READ, "made/read.py": READ, "pkg/__init__.py": "",
+        "program.py": main("from pkg.linked import read\nfrom pkg.linked.read import read as two"),
+    }  # fmt: skip
+    paths = put(tmp_path, files)
+    (tmp_path / "pkg" / "linked").symlink_to("../made")
+    found = [one.diagnostic for one in check_files(paths, Config(root=tmp_path)).results]
+    assert [(one.code, one.path.name) for one in found] == [("TCL101", "read.py")]
+    (tmp_path / "pkg" / "linked").unlink()
+    [gone] = check_files(paths, Config(root=tmp_path)).results
+    assert "nothing that can be read in `pkg` binds `linked`" in gone.diagnostic.message

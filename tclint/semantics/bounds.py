@@ -95,14 +95,22 @@ class Bound:
 class Unclear:
     """A name of which nobody can tell what it means, so that what is behind it is not followed.
 
-    ``what`` says why. It is told once in a file, where a compiled region first uses the name.
+    ``what`` says why. All of one ``cause`` are equal, so that it is told once in a file: where a
+    compiled region first uses such a name.
     """
 
     hides: Final = True
 
-    def __init__(self, what: str, instead: str) -> None:
+    def __init__(self, what: str, instead: str, cause: str) -> None:
         self.what: Final = what
         self.instead: Final = instead
+        self.cause: Final = cause
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Unclear) and self.cause == other.cause
+
+    def __hash__(self) -> int:
+        return hash(self.cause)
 
     def __str__(self) -> str:
         return self.what

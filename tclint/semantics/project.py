@@ -210,9 +210,25 @@ class Project:
             if sibling in self._by_text:
                 return self._by_text[sibling]
         known = self._paths.get(name)
-        if known is None and folder and "." in name:
-            return self._from_above(folder, top, tail)
+        if known is None and "." in name:
+            known = self._from_above(folder, top, tail) if folder else None
+            return known or self._through_link(*name.rpartition(".")[::2])
         return known
+
+    def _through_link(self, package: str, name: str) -> Path | None:
+        """The package that a link leads to which stands in another one's folder."""
+        above = self._paths.get(package)
+        if above is None and "." in package:
+            above = self._through_link(*package.rpartition(".")[::2])
+        if above is None or above.stem != "__init__":
+            return None
+        folder = self.folder_of(above)
+        try:
+            target = os.readlink(os.path.join(folder, name))  # noqa: PTH115, PTH118
+        except OSError:
+            return None
+        inside = os.path.join(folder, target, "__init__.py")  # noqa: PTH118
+        return self._by_text.get(os.path.normpath(inside))
 
     def _is_package(self, folder: str) -> bool:
         return f"{folder.rstrip(os.sep)}{os.sep}__init__.py" in self._by_text
@@ -280,10 +296,9 @@ class Project:
         """
         if name in bindings(module, module.tree) or name in module.declared:
             return None
-        tops = {star: star.partition(".")[0] for star in module.stars if star not in OF_PYTHON}
-        if any(top in sys.stdlib_module_names for top in tops.values()):
+        away = list(self._stars_away(module, set()))
+        if any(star.partition(".")[0] in sys.stdlib_module_names for star in away):
             return None
-        away = [s for s, top in tops.items() if s not in module.given and top not in TABLED]
         if away:
             return self._unclear(
                 f"what nothing else binds, such as `{name}`, may come from"
@@ -296,6 +311,19 @@ class Project:
             f"Import `{name}` by name from where it is made",
             f"{module.name}: ",
         )
+
+    def _stars_away(self, module: ModuleInfo, seen: set[ModuleInfo]) -> Iterator[str]:
+        """The stars of a file that nobody can read, and those of what it takes over."""
+        seen.add(module)
+        few = len(module.stars) <= STARS.most
+        for star in module.stars:
+            if star in OF_PYTHON or star.partition(".")[0] in TABLED:
+                continue
+            source = self.module(star, module) if few else None
+            if source is None:
+                yield star
+            elif source not in seen:
+                yield from self._stars_away(source, seen)
 
     def _of(self, owner: Meant, name: str, asked: ModuleInfo | None, seen: Seen | None) -> Meant:
         """What ``owner.name`` means, unless that is a module that was asked already."""
@@ -353,8 +381,8 @@ class Project:
         return False
 
     def _unclear(self, what: str, instead: str, cause: str = "") -> Unclear:
-        """The same thing for the same cause, so that it is told once."""
-        return self._reasons.setdefault(cause or what, Unclear(what, instead))
+        """The same thing for the same words."""
+        return self._reasons.setdefault(what, Unclear(what, instead, cause or what))
 
     def member(self, module: ModuleInfo, name: str, seen: Seen | None = None) -> Meant:
         """What a module's top level binds ``name`` to; those in ``seen`` were asked already."""
