@@ -277,6 +277,33 @@ def test_a_method_that_calls_its_object_and_one_of_every_module_do_not(tmp_path:
     assert found(WORLD + FORWARD + uses, tmp_path, "TCL1") == []
 
 
+SET_UP_BY = """
+    def init_weights(self, std: float = 0.02):
+        torch.nn.init.trunc_normal_(self.layer.weight, std=std)
+
+    def optimizer(self, lr=0.1):
+        print(lr)
+        return torch.optim.SGD(self.parameters(), lr)
+
+    def scaled(self, x):
+        return self.layer(x) * x.sum().item()
+"""
+
+
+def test_what_sets_up_a_compiled_model_does_not_count(tmp_path: Path) -> None:
+    text = WORLD + FORWARD + SET_UP_BY + "world = torch.compile(World())\n"
+    calls = "world.init_weights()\noptimizer = world.optimizer(0.2)\n"
+    assert found(text + calls, tmp_path, "TCL1") == []
+    found_there = found(text + calls + "world.scaled(x)\n", tmp_path, "TCL1")
+    assert found_there == [("TCL101", text.count("\n", 0, text.rindex(".item()")) + 1)]
+
+
+def test_what_is_called_before_it_is_compiled_does_not_count(tmp_path: Path) -> None:
+    before = "def main(x):\n    world = World()\n    world._train(x)\n"
+    compiled = "    world = torch.compile(world)\n    return world.unasked(x)\n"
+    assert found(WORLD + before + compiled, tmp_path, "TCL1") == [("TCL101", 18)]
+
+
 def test_a_class_without_forward_is_not_taken_for_one_of_other_files(tmp_path: Path) -> None:
     (tmp_path / "m.py").write_text(WORLD + USES["an attribute"], encoding="utf-8")
     told = looked_line(check_files([tmp_path / "m.py"], Config(tmp_path)))

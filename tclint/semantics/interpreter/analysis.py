@@ -97,20 +97,30 @@ class Root:
     """Where the program compiles it."""
 
 
+@record(frozen=True)
+class Kept:
+    """The name under which a file keeps an object that it compiles, the row, and its class."""
+
+    module: ModuleInfo
+    name: str
+    row: int
+    cls: ClassInfo
+
+
 @record(eq=False)
 class Seen:
     """What was met of compiled code, for people who ask what was looked at.
 
     ``configured`` are the roots that patterns of the configuration name, ``assumed`` those that are
     compiled only if somebody does. ``compiles`` are the places that compile, and what, as far as
-    that is known; ``kept`` the names under which files keep objects that they compile, and their
-    classes; ``looped`` the loops of eager code that call something compiled.
+    that is known; ``kept`` under which names files keep objects that they compile; ``looped`` the
+    loops of eager code that call something compiled.
     """
 
     configured: dict[str, list[Root]] = field(default_factory=dict)
     assumed: list[Root] = field(default_factory=list)
     compiles: dict[ChainLink, set[FunctionInfo]] = field(default_factory=dict)
-    kept: list[tuple[ModuleInfo, str, ClassInfo]] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
     looped: dict[FunctionInfo, dict[ChainLink, None]] = field(default_factory=dict)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from tclint import torch_facts
 from tclint.regexes import regex
 from tclint.semantics.events import Call, CompileCall
-from tclint.semantics.interpreter.analysis import Optimizer, Root
+from tclint.semantics.interpreter.analysis import Kept, Optimizer, Root
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.lattice import options
@@ -139,8 +139,9 @@ def _kept_in(statement: ast.AST, value: ast.expr) -> ast.expr | None:
 def _note_kept(frame: Frame, compiled: Value, kept_in: ast.expr | None) -> None:
     """Remember the name of an object that is compiled: its methods may be called by it."""
     name = last_name(kept_in) if isinstance(kept_in, ast.Name | ast.Attribute) else ""
-    if name and isinstance(compiled, Object) and compiled.cls is not None:
-        frame.analysis.seen.kept.append((frame.body.module, name, compiled.cls))
+    if name and kept_in and isinstance(compiled, Object) and compiled.cls is not None:
+        kept = Kept(frame.body.module, name, kept_in.lineno, compiled.cls)
+        frame.analysis.seen.kept.append(kept)
 
 
 def spread_by(frame: Frame, call: ast.Call, passed: dict[str, Value]) -> dict[str, Value]:

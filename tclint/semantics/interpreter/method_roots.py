@@ -8,19 +8,20 @@ an optimizer; and what is called on a compiled object and is not its call. That 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from tclint import torch_facts
 from tclint.regexes import regex
-from tclint.semantics.interpreter.analysis import Analysis, Root
+from tclint.semantics.interpreter.analysis import Analysis, Kept, Root
 from tclint.semantics.interpreter.attributes import applied
+from tclint.semantics.interpreter.functions import root_env
 from tclint.semantics.interpreter.not_traced import not_traced
+from tclint.semantics.lattice import tensor_in
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import last_name, nodes
 from tclint.semantics.values import Function, Object
 from tclint.torch_facts.modules import ASKED_OF_MODULES, GIVE_THE_MODULE
 
@@ -87,21 +88,41 @@ def _is_optimizer(project: Project, cls: ClassInfo) -> bool:
 
 
 def methods_of_compiled(analysis: Analysis) -> Iterator[Root]:
-    """What the files call of the objects that they compile, besides the object itself."""
-    for module, name, cls in analysis.seen.kept:
-        for called in _called_on(name, module.file.text):
-            method = analysis.project.method(cls, called)
+    """What the files call of the objects that they compile, besides the object itself.
+
+    Where calling the object runs its ``forward``, another method counts if it is given tensors: one
+    that sets up the weights or makes an optimizer is not what is meant to be compiled.
+    """
+    for kept in analysis.seen.kept:
+        cls, project = kept.cls, analysis.project
+        for called in dict.fromkeys(_called_on(kept)):
+            method = project.method(cls, called)
             if method is None or method in analysis.visited or method.module.installed:
                 continue
-            if called not in _NOT_MEANT and not _calls_itself(method):
-                owner = Object(cls.qualname, cls, is_module=analysis.project.is_module_class(cls))
-                yield Root(Function(method, owner), Region(method.qualname))
+            owner = Object(cls.qualname, cls, is_module=project.is_module_class(cls))
+            root = Root(Function(method, owner), Region(method.qualname))
+            if called in _NOT_MEANT or called.startswith("__") or _calls_itself(method):
+                continue
+            if project.method(cls, "forward") is None or _takes_tensors(analysis, root):
+                yield root
 
 
-def _called_on(name: str, text: str) -> Iterator[str]:
-    """The methods that a text calls on what has a name: ``name.method(...)``."""
-    found = re.finditer(rf"\b{re.escape(name)}\.([A-Za-z]\w*|_[a-z]\w*)\(", text)
-    yield from dict.fromkeys(match[1] for match in found)
+def _called_on(kept: Kept) -> Iterator[str]:
+    """The methods that a file calls on what it compiled, but for those called before."""
+    module = kept.module
+    where = module.function_at(kept.row)
+    for node in nodes(module.tree):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name() | ast.Attribute() as holder, attr=called)
+            ) if last_name(holder) == kept.name:
+                if node.lineno > kept.row or module.function_at(node.lineno) is not where:
+                    yield called
+
+
+def _takes_tensors(analysis: Analysis, root: Root) -> bool:
+    values = root_env(analysis, root).values()
+    return any(tensor_in(value) is not None for value in values)
 
 
 def _calls_itself(method: FunctionInfo) -> bool:
