@@ -120,10 +120,10 @@ ROOMS = ("facts", "judge", "rewrite")
 APART: Mapping[str, str] = {
     "idioms.formulas": "what a product or a sum comes to, a question of its own",
     "lib.facts.device_origins": "where values are, a question of its own",
+    "lib.judge.arms": "ways that may both be computed, a question of its own",
     "lib.judge.contexts": "where a number stands, on 470 lines; its client has 340",
     "lib.judge.pointwise": "what is computed element by element, a question of its own",
-    "lib.judge.row_by_row": "what is computed row by row, on 580 lines",
-    "lib.rewrite.masked_store": "one of the rewritings of a selection, whose rule has 500 lines",
+    "lib.rewrite.masked_store": "stores by masks, on more lines than the rule",
     "lib.rewrite.where": "one of the rewritings of a branch, whose rule has 500 lines",
     "lib.rewrite.where_condition": "tests as conditions, a question of its own",
 }

@@ -523,72 +523,23 @@ PROGRAMS = {
         def f2(x: torch.Tensor, m: torch.Tensor):
             return torch.masked_select(x, m).sum()  # TCL170: `torch.where(m, x, 0)` keeps
 
-        def f3(x: torch.Tensor):
-            m = x > 0
-            return torch.masked_select(x, m).sum()  # TCL170
-
         def f4(x: torch.Tensor):
             m = x[0] > 0
-            return x.masked_select(m).sum()  # TCL170
+            return x.masked_select(m).sum()  # TCL170: `torch.where(m, x, 0)` keeps
 
         def f5(x: torch.Tensor):
             m = x > 0
-            if len(m.nonzero()) > 0:  # TCL170
+            if len(m.nonzero()) > 0:  # TCL170: `torch.nonzero_static(m, size=n)` has a
                 return x
             return x + 1
-
-        def f6(x: torch.Tensor):
-            m = x > 0
-            if not (len(m.nonzero()) == 0 or x.shape[0] > 3):  # TCL170
-                return x
-            return x + 1
-
-        def f7(x: torch.Tensor):
-            m = x > 0
-            found = len(m.nonzero()) > 0  # TCL170: `torch.nonzero_static(m, size=n)` has a
-            return x + 1
-
-        def f8(x: torch.Tensor):
-            m = x > 0
-            return [y for y in (x, x) if m.nonzero().shape[0] > 0]  # TCL170
-
-        def f9(x: torch.Tensor):
-            m = x > 0
-            assert len(m.nonzero()) > 0  # TCL170
-            return x
-
-        def f10(x: torch.Tensor):
-            m = x > 0
-            x[torch.where(m)] = 1.0  # TCL170
-            return x
 
         def f11(x: torch.Tensor):
             m = (x > 0).sum()
             x[torch.where(m)] = 1.0  # TCL170: `torch.where(test, a, b)` keeps the shape
             return x
 
-        def f12(x: torch.Tensor):
-            m = x > 0
-            x[torch.where(m.add_(1) > 0)] = 1.0  # TCL170: `torch.where(test, a, b)` keeps the
-            return x
-
-        def f14(x: torch.Tensor):
-            n = x.shape[0]
-            return torch.repeat_interleave(x, torch.tensor([n, n * 2, 3]))  # TCL170
-
-        def f15(x: torch.Tensor):
-            n, m = x.shape
-            return torch.repeat_interleave(x, torch.tensor([n + 1, m]))  # TCL170
-
         def f16(x: torch.Tensor):
             return torch.repeat_interleave(x, torch.tensor([*x.shape]))  # TCL170: `output_size=`
-
-        def f17(x: torch.Tensor):
-            return torch.repeat_interleave(x, torch.tensor([*x.shape, 2]))  # TCL170: `output_size=`
-
-        def f18(x: torch.Tensor):
-            a = b = x.shape[0]
-            return torch.repeat_interleave(x, torch.tensor([a, b]))  # TCL170: `output_size=`
     """,
     "reads in disguise": """
         def f1(x: torch.Tensor, k: int):
@@ -1496,7 +1447,7 @@ PROGRAMS = {
         def f2(x: torch.Tensor, layer):
             x = x + 1
             m = x.sum(-1) > 0
-            x[m] = layer(x[m])  # TCL170: `layer` is not followed, and may depend on
+            x[m] = layer(x[m])  # TCL170: `layer(x[m])` may depend on what else
             return x
 
         def f3(x: torch.Tensor):
@@ -1512,27 +1463,12 @@ PROGRAMS = {
             def f4(self, x: torch.Tensor):
                 x = x + 1
                 m = x.sum(-1) > 0
-                x[m] = self.l(x[m])  # TCL170: `x` may come from outside, or be a view of
+                x[m] = self.l(x[m])  # TCL170: `self.l(x[m])` may depend on what else
                 return x
             def f5(self, x: torch.Tensor):
                 x = (x + 1).reshape(3)
                 m = x > 0
-                x[m] = self.l(x[m])  # TCL170: `self.l` may depend on what else is selected
-                return x
-            def f6(self, x: torch.Tensor):
-                x = x + 1
-                m = x.sum(-1) > 0
-                x[m] = self.l(x[m])[..., 0]  # TCL170: `self.l` may depend on what else is
-                return x
-            def f7(self, x: torch.Tensor):
-                x = x + 1
-                m = x.sum(-1) > 0
-                x[m] = (-self.l(x[m]) > 0)[:, None, :3]  # TCL170: `self.l` may depend on what
-                return x
-            def f8(self, x: torch.Tensor, w):
-                x = x + 1
-                m = x.sum(-1) > 0
-                x[m] = self.l(x[m]) @ w  # TCL170: `x` may come from outside, or be a view of
+                x[m] = self.l(x[m])  # TCL170: `self.l(x[m])` may depend on what else is
                 return x
 
         def f11(x: torch.Tensor):

@@ -33,10 +33,6 @@ def scaled(t):
     return t * 3 - 1
 
 
-def twice(t):
-    return scaled(scaled(t))
-
-
 def hidden(t):
     return scaled(t) + centred(t)
 
@@ -48,12 +44,6 @@ def counted(t):
 def another(t, other):
     t = other
     return t
-
-
-def raised(t):
-    if t.min() < -3:
-        raise ValueError("low")
-    return t * 2
 
 
 def written(t):
@@ -71,16 +61,7 @@ class Norm(nn.Module):
         return (t - t.mean(0)) / 2
 
 
-class Gate(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.act = nn.SiLU()
-
-    def forward(self, t):
-        return self.act(t) * t
-
-
-norm, gate, batch_norm = Norm(), Gate(), nn.BatchNorm1d(3)
+norm, batch_norm = Norm(), nn.BatchNorm1d(3)
 table = nn.Embedding(4, 3, max_norm=1.0)
 
 
@@ -190,45 +171,16 @@ REFUSED_ROWS = [
     "y[m] = y[m] + w.reshape(-1, 1)",
 ]
 ALLOWED = [
-    "y[m] = y[m] - y[m].mean()",
-    "y[m] -= y[m].mean()",
-    "y[m] = y[m] / y[m].sum()",
-    "y[m] = (y[m] - y[m].mean()) * 2 + torch.sum(y[m])",
-    "y[m] = y[m] - y[m].sum() / m.sum()",
     "y[m] = y[m] * 3 - 1",
-    "y[m] = torch.clamp(1 - y[m] / 2, max=3)",
     "y[m] -= torch.argmax(y)",
     "y[m] += w.sum()",
     "y[m] = w.sum() - y[m]",
-    "y[m] += y[m].abs()",
-    "y[m] *= y[m]",
-    "y[m] *= y[m].double()",
-    "y[m] /= w.double().exp().sum()",
-    "y[m] = F.gelu(y[m])",
-    "y[m] = F.silu(y[m]) + y[m].reciprocal()",
-    "y[m] = torch.where(y[m] > 2, y[m], -y[m])",
-    "y[m] = torch.lerp(y[m], y[m] * 2, 0.5)",
-    "y[m] = y[m].nan_to_num(nan=0.5).clamp(min=0.5, max=9.0)",
-    "y[m] = y[m].to(torch.float64).exp().float()",
-    "y[m] = torch.maximum(y[m], y[m].abs())",
-    "y[m] = y[m].max(y[m] * 2)",
-    "y[m] = scaled(y[m])",
-    "y[m] = twice(y[m])",
-    "y[m] = gate(y[m])",
-]
-ALLOWED_ROWS = [
-    "y[m] = y[m].softmax(-1)",
-    "y[m] = y[m] - y[m].mean(-1, keepdim=True)",
-    "y[m] = y[m] / y[m].norm(dim=-1, keepdim=True)",
-    "y[m] = F.layer_norm(y[m], (3,))",
-    "y[m] = F.linear(y[m], w.reshape(-1)[:9].reshape(3, 3))",
-    "y[m] = y[m] @ w.reshape(-1)[:9].reshape(3, 3)",
-    "y[m] = y[m].cumsum(-1)",
-    "y[m] = F.normalize(y[m], dim=-1)",
-    "y[m] = y[m] * y[m][..., :1]",
-    "y[m] = y[m] * y[m].sum(-1).unsqueeze(-1)",
-    "y[m] = y[m] * y[m].shape[-1]",
-    "y[m] = gate(y[m])",
+    "z = y.abs()\n    y[m] = z[m]",
+    "z = y.abs()\n    y[m] += z[m]",
+    "z = y.abs()\n    y[m] = z[m].sqrt() - z[m] / w.double().exp().sum()",
+    "z = y.abs()\n    y[m] = F.gelu(z[m]) + z[m].reciprocal()",
+    "z = y.abs()\n    y[m] = z[m].clamp(min=0.5, max=9.0)",
+    "z = y.abs()\n    y[m] = torch.maximum(z[m], z[m].square())",
 ]
 INPUTS = {
     "some": torch.tensor([2.5, -3.0, 0.2, 1.5, 4.0, -1.0, 0.7, 2.5, -0.1]).reshape(3, 3),
@@ -310,19 +262,15 @@ def test_a_safe_fix_changes_no_bit(made: str, store: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("compiling")
-@pytest.mark.parametrize(
-    "code",
-    [*programs(ELEMENTS, ALLOWED), *programs(ROWS, ALLOWED_ROWS)],
-    ids=[*ALLOWED, *(f"rows: {store}" for store in ALLOWED_ROWS)],
-)
+@pytest.mark.parametrize("code", programs(ELEMENTS, ALLOWED), ids=ALLOWED)
 def test_what_is_computed_by_itself_is_computed_for_all(code: str, tmp_path: Path) -> None:
     after = fixed(code, tmp_path, unsafe=True)
     assert "torch.where(m" in after
     assert "[m]" not in after
     for x in INPUTS.values():
         # The fix says that what is not finite beside the selected elements may be in gradients.
-        divides = "/ y[m].sum()" in code and not (x > 0.5).any()
-        alike(outcome(code, x), outcome(after, x), exact=False, gradients=not divides)
+        steep = "sqrt" in code or "reciprocal" in code
+        alike(outcome(code, x), outcome(after, x), exact=False, gradients=not steep)
     alike(outcome(code, NAN), outcome(after, NAN), exact=False, gradients=False)
 
 

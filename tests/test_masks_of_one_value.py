@@ -1,4 +1,4 @@
-"""Masks without dimensions: a store by one breaks the graph, and is a fill of all or nothing."""
+"""Masks without dimensions: a store by one breaks the graph, and is left."""
 
 from __future__ import annotations
 
@@ -21,19 +21,12 @@ if TYPE_CHECKING:
     from tclint.diagnostics import Diagnostic
 
 HEAD = "import torch\n\n\n@torch.compile\ndef f(x: torch.Tensor, n: torch.Tensor):\n"
-SAFE = [
+FOUND = [
     "y = x.float().sum()\n    y[y < 0] = 0",
-    "y = x.double().sum()\n    y[y <= 0.5] = -2.5",
-    "y = x.float().mean()\n    y[y > 1.5] = 0.0",
     "y = x.half().amax()\n    y[y > 1] = 65504",
-    "y = x.sum()\n    y[y < 0] = 1",
-    "y = x.long().sum()\n    y[y == 0] = True",
-]
-UNSAFE = [
     "y = x.sum()\n    y[y < 0] = 2.5",
     "y = x * 2\n    y[x.sum() < 0] = 7",
     "y = x * 2\n    y[n.sum() < 0] = 0",
-    "y = x.float().sum()\n    y[y < 0] = 1e30",
 ]
 SILENT = [
     "y = x * 2\n    y[y < 0] = 0",
@@ -42,8 +35,6 @@ SILENT = [
     "y = x.sum()\n    y.masked_fill_(y < 0, 0)",
     "y = x.sum()\n    y[...] = 0",
 ]
-INPUTS = (torch.tensor([1.0, 2.0]), torch.tensor([-1.0, -2.0]), torch.tensor([torch.nan, 1.0]))
-DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.bool)
 
 
 def program(body: str) -> str:
@@ -74,26 +65,13 @@ def found(code: str, folder: Path) -> list[Diagnostic]:
     return [one.diagnostic for one in results if one.diagnostic.code == "TCL170"]
 
 
-@pytest.mark.parametrize("body", SAFE)
-def test_a_number_is_filled_in_with_the_same_bits(body: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("body", FOUND)
+def test_a_store_by_one_value_is_found_and_left(body: str, tmp_path: Path) -> None:
     code = program(body)
-    after = fixed(code, tmp_path)
-    assert ".masked_fill_(" in after
-    for x in INPUTS:
-        for dtype in DTYPES:
-            given = x.nan_to_num().to(dtype) if not dtype.is_floating_point else x.to(dtype)
-            for one, other in zip(outcome(code, given), outcome(after, given), strict=True):
-                if isinstance(one, torch.Tensor):
-                    torch.testing.assert_close(one, other, rtol=0, atol=0, equal_nan=True)
-                else:
-                    assert one == other
-
-
-@pytest.mark.parametrize("body", UNSAFE)
-def test_another_number_or_mask_is_filled_in_by_an_unsafe_fix(body: str, tmp_path: Path) -> None:
-    code = program(body)
-    assert fixed(code, tmp_path) == code
-    assert ".masked_fill_(" in fixed(code, tmp_path, unsafe=True)
+    [one] = found(code, tmp_path)
+    assert one.declined is not None
+    assert "masked_fill_" in one.declined.reason
+    assert fixed(code, tmp_path, unsafe=True) == code
 
 
 @pytest.mark.parametrize("body", SILENT)
@@ -102,17 +80,17 @@ def test_other_stores_are_traced(body: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("body", [*SAFE, *SILENT])
-def test_torch_traces_what_is_left(body: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("body", SILENT)
+def test_torch_traces_what_is_left(body: str) -> None:
     torch._dynamo.reset()
-    run = function(fixed(program(body), tmp_path))
+    run = function(program(body))
     compiled = torch.compile(run, backend="eager", fullgraph=True)
     x = torch.ones(2, 2)
     assert torch.equal(compiled(x, x), run(x, x))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("body", [*SAFE, *UNSAFE])
+@pytest.mark.parametrize("body", FOUND)
 def test_torch_breaks_the_graph_before(body: str) -> None:
     torch._dynamo.reset()
     compiled = torch.compile(function(program(body)), backend="eager", fullgraph=True)
@@ -120,22 +98,13 @@ def test_torch_breaks_the_graph_before(body: str) -> None:
         compiled(torch.tensor([1.0, 2.0]), torch.ones(2))
 
 
-def test_the_branch_for_other_dtypes_keeps_a_finding(tmp_path: Path) -> None:
-    code = program("y = x * 2\n    y[y > 1] *= 3")
-    after = fixed(code, tmp_path)
-    assert "y.is_floating_point()" in after
-    [one] = found(after, tmp_path)
-    assert (one.confidence.value, one.span.start.row) == ("low", 10)
-
-
 @pytest.mark.parametrize(
     "store", ["y[y > 1] *= 3", "y[y > 1] = 7 - y[y > 1] * 2", "y[~(y > 1)] += 1"]
 )
 @pytest.mark.parametrize("made", ["x.long() * 2", "x.int() + 1"])
-def test_integers_need_no_test_for_floats(made: str, store: str, tmp_path: Path) -> None:
+def test_integers_are_the_same(made: str, store: str, tmp_path: Path) -> None:
     code = program(f"y = {made}\n    {store}")
     after = fixed(code, tmp_path)
-    assert "is_floating_point" not in after
     assert "y.copy_(torch.where(" in after
     for x in (torch.tensor([1.0, -2.0, 5.0]), torch.zeros(0), torch.zeros(2, 2)):
         for one, other in zip(outcome(code, x), outcome(after, x), strict=True):

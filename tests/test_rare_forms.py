@@ -60,18 +60,6 @@ FIXED = {
             return x + torch.ones(1, device="cuda:1")
         """,
     ),
-    "sizes that are added up": (
-        """
-        def f(x: torch.Tensor):
-            n, m = x.shape
-            return torch.repeat_interleave(x, torch.tensor([n + 1, m]))
-        """,
-        """
-        def f(x: torch.Tensor):
-            n, m = x.shape
-            return torch.repeat_interleave(x, torch.tensor([n + 1, m]), output_size=(n + 1) + m)
-        """,
-    ),
     "explain, given all kinds of arguments": (
         """
         def explained(f, x, more):

@@ -6,24 +6,17 @@ import ast
 from typing import Final
 
 from tclint.diagnostics import Decline, Effect
-from tclint.lint.rewrite import Repair, Replace
+from tclint.lint.rewrite import Repair
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import HostRead
 from tclint.torch_facts.dynamo_settings import SCALARS
 
-from ..lib.facts.lists import known_list
-from ..lib.facts.selections import selection_below
-from ..lib.facts.uses import uses_of
-from ..lib.judge.certainty import is_certainly_tensor
-from ..lib.judge.raising import cannot_raise
-from ..lib.judge.verdict import PROVED, Changes
+from ..lib.facts.selections import is_selected
 from ..lib.rewrite.host_read import is_captured, repair_read
-from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.range_loop import count_list
 from ..lib.wording import consequence, short
 
 _KEEP: Final = "Compute with {}, or make the list before the compiled call and pass it in"
-_MAY_DO_ANYTHING: Final = "what is no tensor may do anything in its `tolist`"
 
 
 class TolistInCompiledRegion(Rule[HostRead]):
@@ -64,7 +57,7 @@ class TolistInCompiledRegion(Rule[HostRead]):
 
 def _is_known_length(event: HostRead) -> bool:
     """True where the list has a length that does not depend on how much a mask selects."""
-    return not isinstance(event.node, ast.expr) or selection_below(event.site, event.node) is None
+    return not isinstance(event.node, ast.expr) or not is_selected(event.site, event.node)
 
 
 def _are_lengths(event: HostRead) -> bool:
@@ -77,16 +70,7 @@ def _are_lengths(event: HostRead) -> bool:
 def _repair(event: HostRead, node: ast.expr) -> Repair | Decline:
     if event.tensor.rank == 0:
         return repair_read(event)
-    known = known_list(event.site, event.source)
-    if known is not None:
-        return Repair("Use the list that the tensor was created from", (Replace(node, known),))
     counted = count_list(event.site, node, event.source)
     if counted is not None:
         return counted
-    uses = uses_of(event.site, node)
-    if uses.statement is not None and cannot_raise(event.site, event.source):
-        certain = is_certainly_tensor(event.site, event.source)
-        verdict = PROVED if certain else Changes(_MAY_DO_ANYTHING)
-        removed = Replace(uses.statement, "")
-        return repair_as_proved(verdict, "Remove the unused list", (removed,))
     return Decline("the surrounding code needs Python numbers")

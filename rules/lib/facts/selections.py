@@ -10,31 +10,7 @@ from tclint.semantics.site import Site
 
 _COUNTS = ("numel", "nelement")
 _STILL_EMPTY = ("long", "int", "flatten", "contiguous", "detach")
-_SAME_LENGTH = frozenset({"bool", "int", "long", "abs", "detach"})
-
-
-@record(frozen=True)
-class Selection:
-    """``call`` gives the places where ``mask`` is not zero: one tensor for each dimension, or rows.
-
-    ``pairs`` is true for the former, as `torch.where(mask)` gives them.
-    """
-
-    call: ast.Call
-    mask: ast.expr
-    pairs: bool
-
-
-@record(frozen=True)
-class Indices:
-    """An expression for the selected indices: numbers, or rows of one number each.
-
-    ``flat`` is true where rows were joined: those of several numbers would be mixed.
-    """
-
-    value: ast.expr
-    rows: bool
-    flat: bool
+_KEEPS_LENGTH = frozenset("abs bool detach flatten int long reshape squeeze tolist view".split())
 
 
 @record(frozen=True)
@@ -46,85 +22,29 @@ class EmptyTest:
     when_empty: bool
 
 
-def selection_in(site: Site, call: ast.AST) -> Selection | None:
-    """What ``torch.where(mask)``, ``torch.nonzero(mask)`` and ``mask.nonzero()`` select by."""
-    if not isinstance(call, ast.Call):
-        return None
-    pairs = _asks_for_pairs(call)
-    match call, site.dotted(call.func):
-        case ast.Call(args=[mask], keywords=[]), "torch.where":
-            return Selection(call, mask, pairs=True)
-        case ast.Call(args=[mask]), "torch.nonzero":
-            return None if pairs is None else Selection(call, mask, pairs)
-        case ast.Call(func=ast.Attribute(value=mask, attr="nonzero"), args=[]), _:
-            return None if pairs is None else Selection(call, mask, pairs)
-    return None
-
-
-def _asks_for_pairs(call: ast.Call) -> bool | None:
-    """The value of ``as_tuple``; None where it is not known."""
-    match call.keywords:
-        case []:
-            return False
-        case [ast.keyword(arg="as_tuple", value=ast.Constant(value=bool() as told))]:
-            return told
-    return None
-
-
-def selection_below(site: Site, value: ast.expr) -> Selection | None:
-    """The selection whose indices an expression holds: ``torch.where(mask)[0].tolist()``."""
+def is_selected(site: Site, value: ast.expr) -> bool:
+    """True for what holds the places that a mask selects: ``torch.where(mask)[0].tolist()``."""
     node = value
-    while True:
-        found = selection_in(site, node)
-        if found is not None:
-            return found if indices_of(site, found).value is value else None
+    while not _selects(site, node):
         match node:
-            case ast.Subscript(value=inner) | ast.Call(func=ast.Attribute(value=inner)):
+            case ast.Subscript(value=inner):
+                node = inner
+            case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in _KEEPS_LENGTH:
                 node = inner
             case _:
-                return None
+                return False
+    return True
 
 
-def indices_of(site: Site, selection: Selection) -> Indices:
-    """The largest expression that still holds all of the indices, one by one."""
-    node: ast.expr = selection.call
-    rows, flat = not selection.pairs, False
-    while True:
-        outer = site.parent(node)
-        match outer:
-            case ast.Subscript(value=inner, slice=ast.Constant(value=0)) if inner is node:
-                if not selection.pairs or node is not selection.call:
-                    return Indices(node, rows, flat)
-                node = outer
-            case ast.Subscript(
-                value=inner,
-                slice=ast.Tuple(
-                    elts=[
-                        ast.Slice(lower=None, upper=None, step=None),
-                        ast.Constant(value=0),
-                    ]
-                ),
-            ) if inner is node and rows:
-                node, rows = outer, False
-            case ast.Attribute(value=inner, attr=method) if inner is node:
-                call = site.parent(outer)
-                called = isinstance(call, ast.Call) and call.func is outer
-                if not called or not isinstance(call, ast.Call) or not _keeps_all(method, call):
-                    return Indices(node, rows, flat)
-                flat = flat or (rows and method != "tolist")
-                node, rows = call, rows and method == "tolist"
-            case _:
-                return Indices(node, rows, flat)
-
-
-def _keeps_all(method: str, call: ast.Call) -> bool:
-    """True for methods that leave the indices, in one dimension where there were two."""
-    given = [ast.unparse(one) for one in call.args]
-    if method in ("view", "reshape"):
-        return given in (["-1"], ["(-1,)"]) and not call.keywords
-    if method == "squeeze":
-        return given in ([], ["-1"], ["1"]) and not call.keywords
-    return method in ("flatten", "tolist", *_SAME_LENGTH) and not given and not call.keywords
+def _selects(site: Site, node: ast.expr) -> bool:
+    """True for ``torch.where(mask)``, ``torch.nonzero(mask)`` and ``mask.nonzero()``."""
+    match node:
+        case ast.Call(func=function, args=given):
+            dotted = site.dotted(function)
+            if dotted in ("torch.where", "torch.nonzero"):
+                return len(given) == 1
+            return isinstance(function, ast.Attribute) and function.attr == "nonzero"
+    return False
 
 
 def holders_of(site: Site, selection: ast.AST) -> frozenset[str]:
