@@ -21,6 +21,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "--min-worth": "`--weak` also reports weak findings",
     "--preset": "`--leave-out tests,benchmarks` leaves such findings out",
     "--ray": "a fleet runs on one machine: give each machine a file with a part of the targets",
+    "--run-report": "`tclint run --output-format markdown` says what lines cost, for any page",
     "--show-declined": "each finding says what to do instead, and why there is no fix",
 }
 KEYS: Final[Mapping[str, str]] = {

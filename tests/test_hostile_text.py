@@ -172,7 +172,6 @@ COMMANDS = (
     ["review", "--mode", "annotations", "--forge", "github", "--base", "HEAD~1"],
     ["review", "--dry-run", "--base", HOSTILE],
     ["review", "--dry-run", "--base", "HEAD~1", "--verify-report", "../hostile.json"],
-    ["review", "--dry-run", "--base", "HEAD~1", "--run-report", "../hostile.json"],
     ["fix", "--diff"],
     ["fix", "--diff", "--output-format", "json"],
     ["fix", "--diff", "--unsafe-fixes"],

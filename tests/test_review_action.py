@@ -23,7 +23,6 @@ from tests.test_review_github import CLEAN, PRINT, net
 SCHEMAS = {
     "action.yml": "github-actions",
     "docs/workflows/review.yml": "github-workflows",
-    "docs/workflows/run.yml": "github-workflows",
     "docs/workflows/verify.yml": "github-workflows",
     "docs/workflows/gitlab-ci.yml": "gitlab-ci",
     **{f".github/workflows/{name}.yml": "github-workflows" for name in ("audit", "ci", "release")},
@@ -42,7 +41,7 @@ def test_the_files_are_what_the_forges_take(file: str, schema: str) -> None:
 def test_workflows_use_inputs_that_exist_and_pin_other_actions() -> None:
     action = yaml.safe_load((REPOSITORY / "action.yml").read_text("utf-8"))
     steps = [*action["runs"]["steps"]]
-    for name in ("review", "run", "verify"):
+    for name in ("review", "verify"):
         text = (REPOSITORY / "docs" / "workflows" / f"{name}.yml").read_text("utf-8")
         jobs = yaml.safe_load(text)["jobs"].values()
         used = [step for job in jobs for step in job["steps"] if "uses" in step]
@@ -138,11 +137,13 @@ def test_findings_need_not_fail_the_job(runner: Runner, server: GitHubServer) ->
     assert server.requests == []
 
 
-def test_the_report_of_a_run_reaches_the_review(runner: Runner, server: GitHubServer) -> None:
+def test_the_report_of_a_verification_reaches_the_review(
+    runner: Runner, server: GitHubServer
+) -> None:
     from_cache(runner)
-    (runner.workspace / "run.json").write_text('{"ranks": []}')
-    assert not runner.run(token=server.token, mode="annotations", run_report="run.json")
-    assert "run.json: written by an older tclint" in runner.said
+    (runner.workspace / "verify.json").write_text('{"ranks": []}')
+    assert not runner.run(token=server.token, mode="annotations", verify_report="verify.json")
+    assert "verify.json: not a report of tclint verify" in runner.said
 
 
 def test_an_event_without_a_pull_request_is_one_clear_error(runner: Runner) -> None:

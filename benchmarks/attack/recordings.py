@@ -1,10 +1,10 @@
 """Recordings, logs, traces and reports that are damaged or forged: what reads them must survive.
 
-``trace``, ``run --compare``, ``review --run-report``, ``verify --baseline`` and the pytest plugin
-read files that other programs wrote, on other machines. Promised: a run ends in time and memory,
-without a traceback and without a byte that a terminal obeys, with a report or with one error; what
-is no regular file is not read, and no name of a recording leads out of its folder. Failures are
-what no run may show, errors of many lines, and what lies outside.
+``trace``, ``run --compare`` and the pytest plugin read files that other programs wrote, on other
+machines. Promised: a run ends in time and memory, without a traceback and without a byte that a
+terminal obeys, with a report or with one error; what is no regular file is not read, and no name of
+a recording leads out of its folder. Failures are what no run may show, errors of many lines, and
+what lies outside.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Reviews the pull request. Reads GITHUB_TOKEN, CHECKOUT, MODE, CONFIG_FROM, SARIF, DRAFTS,
-# VERIFY_REPORT and RUN_REPORT; writes `findings` and `sarif-file`.
+# Reviews the pull request. Reads GITHUB_TOKEN, CHECKOUT, MODE, CONFIG_FROM, SARIF, DRAFTS
+# and VERIFY_REPORT; writes `findings` and `sarif-file`.
 set -euo pipefail
 
 options=(--repo "$CHECKOUT" --mode "$MODE" --config-from "$CONFIG_FROM")
@@ -12,9 +12,6 @@ if [ "$DRAFTS" = true ]; then
 fi
 if [ -n "$VERIFY_REPORT" ]; then
   options+=(--verify-report "$CHECKOUT/$VERIFY_REPORT")
-fi
-if [ -n "$RUN_REPORT" ]; then
-  options+=(--run-report "$CHECKOUT/$RUN_REPORT")
 fi
 
 rm -f "$RUNNER_TEMP/tclint.sarif"

@@ -19,7 +19,6 @@ from tclint.review.forge import Forge, Mode
 if TYPE_CHECKING:
     from tclint.review.findings import Outcome
     from tclint.review.plan import Review, Shown
-    from tclint.review.priced import RunReport
     from tclint.review.target import Target
 
 
@@ -101,15 +100,6 @@ def review(
             dir_okay=False,
         ),
     ] = None,
-    run_report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="JSON report of `tclint run`: comments say what their lines cost in that run.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
     sarif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write the findings as SARIF.")
     ] = None,
@@ -149,9 +139,8 @@ def review(
     if target.draft and not drafts and chosen is not Mode.DRY_RUN:
         note("a draft is not reviewed; add --drafts to review it anyway")
         raise typer.Exit(CLEAN)
-    reports = _reports(verify_report, run_report)
+    extra = _table(verify_report)
     outcome = _outcome(target, repo, own_config=config_from is ConfigFrom.HEAD)
-    outcome, extra = _shown(outcome, *reports)
     if sarif is not None:
         _write_sarif(outcome, sarif)
     _tell(target, chosen, output_format, outcome, extra)
@@ -181,33 +170,16 @@ def _outcome(target: Target, repo: Path, *, own_config: bool) -> Outcome:
     return outcome
 
 
-def _reports(verify: Path | None, run: Path | None) -> tuple[Sequence[str], RunReport | None]:
-    """What other commands reported: read before the check, which takes longer."""
-    if verify is None and run is None:
-        return (), None
-    from tclint.review.priced import read_run
-    from tclint.review.reports import ReportError
-    from tclint.review.verified import verify_table
+def _table(verify: Path | None) -> Sequence[str]:
+    """What `tclint verify` reported: read before the check, which takes longer."""
+    if verify is None:
+        return ()
+    from tclint.review.verified import ReportError, verify_table
 
     try:
-        table = () if verify is None else (verify_table(verify),)
-        return table, None if run is None else read_run(run)
+        return (verify_table(verify),)
     except ReportError as error:
         fail(str(error))
-
-
-def _shown(
-    outcome: Outcome, table: Sequence[str], run: RunReport | None
-) -> tuple[Outcome, Sequence[str]]:
-    """The findings with their prices, and what the summary says besides them."""
-    if run is None:
-        return outcome, table
-    from tclint.review.priced import missing, priced, run_paragraph
-
-    outcome = priced(outcome, run)
-    for reason in missing(outcome, run):
-        warn(f"{run.name}: {reason[0].lower()}{reason[1:]}")
-    return outcome, (run_paragraph(outcome, run), *table)
 
 
 def _write_sarif(outcome: Outcome, file: Path) -> None:

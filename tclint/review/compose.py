@@ -14,7 +14,7 @@ from tclint.review import marks
 from tclint.review.findings import Introduced, Outcome
 from tclint.review.plan import MAX_COMMENTS, MAX_NOTES, Comment, Note, Review, Shown
 from tclint.review.suggestion import suggestion
-from tclint.review.wording import changes, explanation, price, remedy, summary, why
+from tclint.review.wording import changes, explanation, remedy, summary, why
 
 if TYPE_CHECKING:
     from tclint.lint.engine import Result
@@ -87,8 +87,6 @@ def _comment(finding: Introduced, fix_of: FixOf, stretch: Added) -> Comment:
 def _note(finding: Introduced) -> Note:
     diagnostic = finding.result.diagnostic
     lines = [diagnostic.message, f"effect: {effect_text(diagnostic)}"]
-    if finding.cost is not None:
-        lines.append(price(finding.cost))
     if finding.chain:
         lines.append(f"reached: {finding.chain}")
     lines += [f"{label}: {text}" for label, text in told(finding.result).below]

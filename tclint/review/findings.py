@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tclint.config import Config
 from tclint.config_nested import nested_configs
@@ -22,9 +22,6 @@ from tclint.source.discovery import discover
 if TYPE_CHECKING:
     from tclint.lint.engine import Result, Run
 
-_SOMETHING: Final = 0.01
-"""The share of a step from which on a price is something."""
-
 Check = Callable[[Sequence[Path], Config], "Run"]
 
 
@@ -39,28 +36,8 @@ class Change:
 
 
 @record(frozen=True)
-class Cost:
-    """What a line cost in a step of a recorded run: milliseconds, and the share of the step.
-
-    ``worth`` says whether it is so much that a remedy could be noticed.
-    """
-
-    ms: float
-    share: float
-    worth: bool
-
-    @property
-    def unsure(self) -> bool:
-        """Whether it is something, and less than the steps of the run differ by."""
-        return not self.worth and self.share >= _SOMETHING
-
-
-@record(frozen=True)
 class Introduced:
-    """A finding on an added line: ``line`` is Git's number of it, ``added`` the run around it.
-
-    ``cost`` is None where no recorded run tells.
-    """
+    """A finding on an added line: ``line`` is Git's number of it, ``added`` the run around it."""
 
     result: Result
     path: str
@@ -68,7 +45,6 @@ class Introduced:
     added: Added
     fingerprint: str
     chain: str
-    cost: Cost | None = None
 
 
 @record(frozen=True)

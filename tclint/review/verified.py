@@ -1,4 +1,8 @@
-"""The table of a verification, read from the JSON that ``tclint verify`` wrote."""
+"""The table of a verification, read from the JSON that ``tclint verify`` wrote.
+
+Such a file may come from a job that ran the code under review: it is held to its shape, and what it
+says is text like any other.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from tclint.errors import UserError
+from tclint.files import read_bytes
+from tclint.json_text import parse_json
 from tclint.review.markdown import code, prose
-from tclint.review.reports import ReportError, read_report
+from tclint.source.errors import reason
 
 _COMMAND: Final = "tclint verify"
 _MAX_TARGETS: Final = 50
 _UNKNOWN: Final = "?"
+
+
+class ReportError(UserError):
+    """The file is not a report of that command; the message is for people."""
 
 
 def verify_table(file: Path) -> str:
@@ -20,7 +31,7 @@ def verify_table(file: Path) -> str:
     Raises:
         ReportError: the file cannot be read or is something else.
     """
-    targets = read_report(file, _COMMAND, "targets")["targets"]
+    targets = _targets(file)
     rows = []
     for target in targets[:_MAX_TARGETS]:
         try:
@@ -34,6 +45,19 @@ def verify_table(file: Path) -> str:
     )
     tail = [f"\n{more} more targets are not shown."] if more > 0 else []
     return "\n".join(("Verified:\n", *heading, *rows, *tail))
+
+
+def _targets(file: Path) -> list[Any]:
+    try:
+        report = parse_json(read_bytes(file))
+    except OSError as error:
+        raise ReportError(f"{file}: cannot read: {reason(error)}") from error
+    except ValueError as error:
+        raise ReportError(f"{file}: not JSON: {error}") from error
+    targets = report.get("targets") if isinstance(report, dict) else None
+    if not isinstance(targets, list):
+        raise ReportError(f"{file}: not a report of {_COMMAND}: no `targets`")
+    return targets
 
 
 def _row(target: Mapping[str, Any]) -> str:

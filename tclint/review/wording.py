@@ -14,10 +14,9 @@ from tclint.fix.conflicts import changes_of
 from tclint.fix.diff import hunks
 from tclint.lint.links import on_web
 from tclint.printable import visible
-from tclint.report.rounded import rounded
 from tclint.report.told import command, told
 from tclint.report.view import count, effect_text
-from tclint.review.findings import Cost, Introduced, Outcome
+from tclint.review.findings import Introduced, Outcome
 from tclint.review.markdown import code, link, prose
 from tclint.source.file import SourceFile
 
@@ -40,28 +39,9 @@ def explanation(finding: Introduced) -> list[str]:
         f"{name} {code(diagnostic.name)}: {effect_text(diagnostic)}, {sure}",
         prose(_cut(diagnostic.message)),
     ]
-    if finding.cost is not None:
-        lines.append(f"{price(finding.cost)}.")
     if finding.chain:
         lines.append(f"Reached: {code(_cut(finding.chain))}")
     return lines
-
-
-def price(cost: Cost) -> str:
-    """What the line cost in the recorded run, as a sentence without its full stop."""
-    if cost.unsure:
-        return "Costs less than the steps of the recorded run vary by"
-    if not cost.worth:
-        return "Worth nothing in the recorded run"
-    return f"Costs {rounded(cost.ms, 2)} ms a step ({cost.share:.0%}) in the recorded run"
-
-
-def rank(finding: Introduced) -> tuple[int, float]:
-    """Sorts by price: the dearest, then what no run tells of, by worth, last what costs nothing."""
-    cost = finding.cost
-    if cost is None or cost.unsure:
-        return 1, -_WORTHS.index(finding.result.diagnostic.worth)
-    return (0, -cost.ms) if cost.worth else (2, 0.0)
 
 
 def why(finding: Introduced) -> list[str]:
@@ -127,10 +107,10 @@ def _table(introduced: Sequence[Introduced]) -> str:
 
 
 def _groups(findings: Sequence[Introduced]) -> Iterator[str]:
-    """One line for all that one rule says of one file, the dearest first, with a message."""
+    """One line for all that one rule says of one file, what is worth most first, with a message."""
     ordered = sorted(findings, key=_group)
     groups = [[*group] for _, group in groupby(ordered, key=_group)]
-    for found in sorted(groups, key=lambda found: min(map(rank, found))):
+    for found in sorted(groups, key=lambda found: min(map(_rank, found))):
         path, name = _group(found[0])
         lines = [str(finding.line) for finding in found]
         place = code(f"{path}:{lines[0]}")
@@ -138,22 +118,12 @@ def _groups(findings: Sequence[Introduced]) -> Iterator[str]:
             more = ", …" if len(lines) > _MAX_LINES else ""
             place = f"{code(path)}, lines {', '.join(lines[:_MAX_LINES])}{more},"
         told = prose(_cut(found[0].result.diagnostic.message))
-        yield f"- {place} {name}: {told}{_dearest(found)}"
+        yield f"- {place} {name}: {told}"
 
 
-def _dearest(found: Sequence[Introduced]) -> str:
-    """The highest price of some findings; empty where the run does not tell."""
-    costs = [finding.cost for finding in found if finding.cost is not None]
-    worth = [cost for cost in costs if cost.worth]
-    if not worth:
-        said = {price(cost) for cost in costs}
-        return f" ({_lower(*said)})" if len(said) == 1 and len(costs) == len(found) else ""
-    most = "the dearest " if len(found) > 1 else ""
-    return f" ({most}{_lower(price(max(worth, key=lambda cost: cost.ms)))})"
-
-
-def _lower(sentence: str) -> str:
-    return sentence[0].lower() + sentence[1:]
+def _rank(finding: Introduced) -> int:
+    """Sorts by what a remedy is worth, the most first."""
+    return -_WORTHS.index(finding.result.diagnostic.worth)
 
 
 def _group(finding: Introduced) -> tuple[str, str]:

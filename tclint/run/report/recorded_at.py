@@ -1,10 +1,7 @@
-"""What other programs need to know of a report: its form, its commit, and the texts that ran."""
+"""What other programs need to know of a report: its form, and its commit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,11 +10,10 @@ from tclint.git.run import in_repository
 from tclint.report.origin import commit_of
 from tclint.run.cells import is_cell
 from tclint.run.session import Answer
-from tclint.source.decode import read_source
-from tclint.source.errors import SourceError
 
-SCHEMA: Final = 2
-"""The form of the JSON report. The first had no number, and its lines no paths."""
+SCHEMA: Final = 3
+"""The form of the JSON report. The first had no number, and its lines no paths; the second had the
+digests of the texts that ran."""
 
 
 def recorded_at(answer: Answer, folder: Path) -> dict[str, Any]:
@@ -27,7 +23,6 @@ def recorded_at(answer: Answer, folder: Path) -> dict[str, Any]:
         "tclint": __version__,
         "commit": commit_of(folder) or None,
         "priced": answer.priced,
-        "texts": dict(_texts(answer, top_of(folder))),
     }
 
 
@@ -42,21 +37,3 @@ def path_from(top: Path, filename: str) -> str | None:
         return None
     path = Path(filename).resolve()
     return path.relative_to(top).as_posix() if path.is_relative_to(top) else None
-
-
-@lru_cache(maxsize=64)
-def digest(text: str) -> str:
-    """What tells texts apart, whatever their lines end with: Git may have changed that."""
-    same = text.replace("\r\n", "\n").replace("\r", "\n")
-    return sha256(same.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _texts(answer: Answer, top: Path) -> Iterator[tuple[str, str]]:
-    """The digest of each file that a line of the report is in."""
-    for name in sorted({line.filename for line in answer.joined.lines}):
-        path = path_from(top, name)
-        if path is not None:
-            try:
-                yield path, digest(read_source(Path(name)).text)
-            except SourceError:
-                continue
