@@ -12,6 +12,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "review serve": "a CI job of each repository runs `tclint review`, as the action does",
 }
 OPTIONS: Final[Mapping[str, str]] = {
+    "--baseline": "`max-graph-breaks` of `[[tool.tclint.verify]]` allows the breaks of a target",
     "--statistics": "the report of `--output-format json` names the rule and status of each fix",
     "--tcp": "editors start `tclint server` and talk to its standard streams",
     "--changed": "`--diff-only HEAD` reports only findings on uncommitted lines",

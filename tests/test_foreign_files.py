@@ -17,8 +17,6 @@ from tclint import files
 from tclint.json_text import parse_json
 from tclint.pytest_plugin.budget import BudgetError, read_budget
 from tclint.run.spans import read_spans
-from tclint.verify.baseline import read_baseline
-from tclint.verify.errors import TargetError
 from tests.cli_runs import BREAKS, tclint
 
 DIGITS = "1" * 5_000
@@ -363,21 +361,14 @@ BUDGETS = [
 
 
 @pytest.mark.parametrize("text", BUDGETS, ids=lambda text: text[:40])
-def test_a_forged_budget_and_a_forged_baseline_are_one_error_each(
-    tmp_path: Path, text: str
-) -> None:
+def test_a_forged_budget_is_one_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "file").write_text(text)
     with pytest.raises(BudgetError, match=r"not a budget that tclint wrote .*delete it"):
         read_budget(tmp_path / "file")
-    (tmp_path / "file").write_text(text.replace("tests", "targets"))
-    with pytest.raises(TargetError, match="is not a baseline"):
-        read_baseline(tmp_path / "file")
 
 
-def test_a_budget_and_a_baseline_are_files(tmp_path: Path) -> None:
+def test_a_budget_is_a_file(tmp_path: Path) -> None:
     for what, path in kinds(tmp_path):
         if what in {"pipe", "device", "folder", "link to a device", "256 GiB"}:
             with pytest.raises(BudgetError):
                 read_budget(path)
-            with pytest.raises(TargetError):
-                read_baseline(path)

@@ -9,7 +9,6 @@ import pytest
 from tclint.config import Config, load_config
 from tclint.config_verify import Budget
 from tclint.verify.arms import Options
-from tclint.verify.baseline import compare_baseline, read_baseline, write_baseline
 from tclint.verify.budgets import over_budget
 from tclint.verify.complaints import complaints
 from tclint.verify.errors import TargetError
@@ -52,30 +51,6 @@ def test_what_is_within_budget_passes() -> None:
     budget = Budget(max_recompiles=2, max_syncs=2, min_speedup=1.5, max_cold_start=7)
     assert over_budget(found(recompiles=2), budget) == ()
     assert over_budget(found(ratio=None), Budget(min_speedup=1)) == ()
-
-
-def test_a_baseline_lets_breaks_only_become_fewer(tmp_path: Path) -> None:
-    file, root = tmp_path / "baseline.json", Path("/p")
-    assert read_baseline(file) == {}
-    write_baseline(file, [found(2)], {}, root)
-    known = read_baseline(file)
-    assert compare_baseline(found(2), known, root) == ()
-    assert compare_baseline(found(1), known, root) == ()
-    assert compare_baseline(found(3), known, root) == ("3 breaks GB0124 in m.py, baseline: 2",)
-    assert compare_baseline(found(recompiles=1), known, root) == ("1 recompiles, baseline: 0",)
-
-
-def test_a_target_that_is_not_run_keeps_its_baseline(tmp_path: Path) -> None:
-    file, root = tmp_path / "baseline.json", Path("/p")
-    write_baseline(file, [found(2)], {}, root)
-    write_baseline(file, [], read_baseline(file), root)
-    assert read_baseline(file)["m"].breaks == {"GB0124 in m.py": 2}
-
-
-def test_a_broken_baseline_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "b.json").write_text("[]")
-    with pytest.raises(TargetError, match="is not a baseline"):
-        read_baseline(tmp_path / "b.json")
 
 
 def test_ranks_that_fail_or_diverge_fail_the_run() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tclint.cli.terminal import fail, write
-from tclint.cli.verifying import apply_baseline, render, require_torch, run_jobs
+from tclint.cli.verifying import render, require_torch, run_jobs
 
 _GIB = 1024**3
 
@@ -133,15 +133,6 @@ def verify(
             metavar="DIR", help="Write torch's structured log and a profile to this folder."
         ),
     ] = None,
-    baseline: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Allow the graph breaks and recompiles recorded in this file."
-        ),
-    ] = None,
-    update_baseline: Annotated[
-        bool, typer.Option("--update-baseline", help="Write the current results to the baseline.")
-    ] = False,
 ) -> None:
     """Compile targets in child processes; report breaks, recompiles, syncs, results, speed."""
     from tclint.cli.configuration import warn_of_requirements
@@ -155,8 +146,6 @@ def verify(
         raise typer.BadParameter("--before and --fixed are two different comparisons")
     if unsafe_fixes and not fixed:
         raise typer.BadParameter("--unsafe-fixes needs --fixed")
-    if update_baseline and baseline is None:
-        raise typer.BadParameter("--update-baseline needs --baseline FILE")
     options = Options(
         backend=backend,
         modes=_read_modes(modes),
@@ -182,8 +171,6 @@ def verify(
             fix = fixer(config, unsafe=unsafe_fixes)
         comparison = Comparison(before, fix, nproc, parallel.value)
         reports = run_jobs(jobs_for(targets or (), config, options), comparison, config)
-        if baseline is not None:
-            reports = apply_baseline(reports, baseline, update=update_baseline)
         text = render(reports, output_format.value)
         if output_file is not None:
             write_report(output_file, text)

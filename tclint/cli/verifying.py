@@ -6,7 +6,6 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from tclint.cli.progress import timed_lines
-from tclint.cli.terminal import fail, note
+from tclint.cli.terminal import fail
 from tclint.printable import printable
 
 if TYPE_CHECKING:
@@ -47,27 +46,6 @@ def run_jobs(
 
             reports.append(verify_job(job, Path.cwd(), comparison, config, tell))
     return tuple(reports)
-
-
-def apply_baseline(
-    reports: Sequence[TargetReport], path: Path, *, update: bool
-) -> tuple[TargetReport, ...]:
-    """Judge by the baseline instead of by zero breaks, or write what there is now."""
-    from tclint.verify.baseline import compare_baseline, read_baseline, write_baseline
-
-    known, root = read_baseline(path), Path.cwd()
-    if update:
-        write_baseline(path, reports, known, root)
-        note(f"wrote {path}")
-        known = read_baseline(path)
-    return tuple(
-        replace(
-            report,
-            over_budget=(*report.over_budget, *compare_baseline(report, known, root)),
-            allowed_breaks=sys.maxsize,
-        )
-        for report in reports
-    )
 
 
 def render(reports: Sequence[TargetReport], output_format: str) -> str:

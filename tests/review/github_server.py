@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from starlette.routing import Route
 
 from tclint.git.diff import shown_lines
 from tclint.review.github.threads import RESOLVE, THREADS
+from tests.review.git_http import git_http
 from tests.review.openapi import description
 from tests.review_repository import Repository
 
@@ -105,6 +107,7 @@ class GitHubServer:
         """Serve on a free port of loopback."""
         application = Starlette(
             routes=[
+                Route("/git/{path:path}", self._git, methods=["GET", "POST"]),
                 Route("/{path:path}", self._any, methods=["GET", "POST", "PUT", "PATCH", "DELETE"]),
             ]
         )
@@ -121,6 +124,14 @@ class GitHubServer:
         finally:
             server.should_exit = True
             thread.join()
+
+    async def _git(self, request: Request) -> Response:
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme != "Basic" or b64decode(given).decode() != f"x-access-token:{self.token}":
+            return Response(status_code=401)
+        folders = {name: repository.folder for name, repository in self.repositories.items()}
+        body = await request.body()
+        return await run_in_threadpool(git_http, request, body, folders)
 
     async def _any(self, request: Request) -> Response:
         body = await request.json() if await request.body() else None
