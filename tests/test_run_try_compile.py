@@ -10,7 +10,9 @@ import pytest
 
 from tclint.run.intervals import Interval
 from tclint.run.launch import Settings
+from tclint.run.read import read_folder
 from tclint.run.try_compile import pays_after
+from tests.run_recordings import Recording
 
 torch = pytest.importorskip("torch")
 
@@ -67,14 +69,70 @@ def block(width: int = 4) -> Any:
 def test_the_outermost_modules_with_parameters_are_compiled_once(compiling: Any) -> None:
     one, other = torch.nn.Sequential(block(), block()), block()
     asked, heard = compiling("model")
+    loss = torch.nn.MSELoss()
     for _ in range(3):
-        torch.nn.MSELoss()(other(one(torch.ones(2, 4))), torch.zeros(2, 4))
+        loss(other(one(torch.ones(2, 4))), torch.zeros(2, 4))
+        torch.nn.L1Loss()(other(one(torch.ones(2, 4))), torch.zeros(2, 4))
     assert [module for module, _ in asked] == [one, other]
     assert [(line["name"], line["compiled"]) for line in heard.told] == [
         ("Sequential", 1),
         ("Sequential", 1),
+        ("MSELoss", 0),
     ]
     assert heard.told[0]["place"]["filename"] == __file__
+
+
+def test_a_module_that_gives_one_number_with_a_gradient_is_a_loss(compiling: Any) -> None:
+    model, loss, metric = block(), torch.nn.MSELoss(), torch.nn.L1Loss()
+    asked, heard = compiling("graphs+loss")
+    for _ in range(3):
+        x = torch.nn.Softmax(-1)(torch.ones(2, 4))
+        found = model(x)
+        loss(found, x)
+        metric(found.detach(), x)
+    how = {"mode": "reduce-overhead"}
+    assert asked == [(model, how), (loss, how)]
+    assert [(line["name"], line["loss"]) for line in heard.told] == [
+        ("Sequential", False),
+        ("MSELoss", True),
+    ]
+
+
+def test_the_loss_is_compiled_too_where_that_is_faster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tclint.run import try_compile as tried_by
+
+    times = {"": 10.0, "model": 8.0, "blocks": 9.0, "model+loss": 6.0}
+    asked = []
+
+    def one_round(command: Any, folder: Path, settings: Settings) -> Any:
+        del command
+        asked.append(settings.compile)
+        return recorded(folder, times[settings.compile], settings.compile)
+
+    monkeypatch.setattr(tried_by, "one_round", one_round)
+    recording = Recording(tmp_path)
+    recording.process(recording.steps(), recording.samples({5: 100}), recording.end())
+    found = tried_by.try_compile(recording.answer(), Settings(), tmp_path)
+    assert asked == ["", "model", "blocks", "model+loss", "", "model+loss"]
+    assert (found.what, found.eager.value, found.compiled.value) == (
+        "the model and its loss",
+        10.0,
+        6.0,
+    )
+
+
+def recorded(folder: Path, milliseconds: float, kind: str) -> Any:
+    """What a run leaves whose model and loss are modules."""
+    folder.mkdir()
+    recording = Recording(folder)
+    place = recording.place(5)
+    model = {"kind": "model", "name": "Net", "place": place, "compiled": int(bool(kind))}
+    loss = {**model, "name": "MSELoss", "compiled": int("loss" in kind), "loss": True}
+    recording.process(recording.steps(milliseconds), model, loss, recording.end())
+    (one,) = read_folder(recording.folder).processes
+    return one
 
 
 def test_with_cuda_graphs_the_mode_says_so(compiling: Any) -> None:

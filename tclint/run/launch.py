@@ -28,7 +28,7 @@ class Settings:
     host syncs, samples of the host, and the profiler. ``overlay`` is a file of texts that take the
     place of files'. ``seed`` is given to torch and ``random`` as soon as they are there. Models
     that are called are compiled where ``compile`` is ``model``, ``graphs`` (with CUDA graphs), or
-    ``blocks``. ``more`` are further variables.
+    ``blocks``, each with ``+loss`` for their losses. ``more`` are further variables.
     """
 
     steps: int = 0

@@ -201,11 +201,15 @@ class Memory:
 
 @record(frozen=True)
 class Model:
-    """A model that the program calls, and how many modules of it were compiled for a trial."""
+    """A model that the program calls, or a module that gives its loss.
+
+    ``compiled`` is how many modules of it were compiled for a trial.
+    """
 
     name: str
     place: Place
     compiled: int
+    loss: bool = False
 
 
 @record(frozen=True)

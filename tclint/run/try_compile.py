@@ -20,16 +20,17 @@ from tclint.run.intervals import NOTHING, Interval, of_median
 from tclint.run.launch import Settings
 from tclint.run.outlook import Tried
 from tclint.run.price import quiet_steps
-from tclint.run.recorded import Loss, Recorded, Steps
+from tclint.run.recorded import Loss, Model, Recorded, Steps
 from tclint.run.scale import ROUNDING, SAME, change_of
 from tclint.run.session import Answer
 
-WORDS: Mapping[str, str] = {
-    "model": "the model",
-    "blocks": "its blocks",
-    "graphs": "the model, with CUDA graphs",
+_WORDS: Mapping[str, str] = {
+    "model": "the model{}",
+    "blocks": "its blocks{}",
+    "graphs": "the model{}, with CUDA graphs",
 }
-"""What may be compiled, as a report says it."""
+"""What may be compiled, as a report says it, without the loss or with it."""
+_WITH_LOSS = "+loss"
 _ENOUGH = 20_000
 """Milliseconds of eager steps in a run that are enough."""
 _FEWEST, _MOST = 60, 300
@@ -82,13 +83,37 @@ def try_compile(answer: Answer, settings: Settings, desk: Path) -> Tried:
     running = {kind: one for kind, one in found.items() if _is_of_use(one)}
     if not running:
         return _failed(answer, found["model"])
-    best = min(running, key=lambda kind: running[kind].step.value)
+    best = _fastest(running)
+    if _has_loss(running[best]):
+        running[best + _WITH_LOSS] = trial.run(best + _WITH_LOSS)
+        best = _fastest(running)
     return _tried(best, trial, eager, running[best])
 
 
 def _is_of_use(one: Round) -> bool:
-    """Whether something was compiled, and steps were made."""
-    return one.recorded is not None and any(model.compiled for model in one.recorded.models)
+    """Whether a model was compiled, and steps were made."""
+    return bool(_compiled(one)) and one.steps is not None
+
+
+def _fastest(rounds: Mapping[str, Round]) -> str:
+    ran = {kind: one.step.value for kind, one in rounds.items() if _is_of_use(one)}
+    return min(ran, key=lambda kind: ran[kind])
+
+
+def _compiled(one: Round) -> list[Model]:
+    """The models of which something was compiled."""
+    models = () if one.recorded is None else one.recorded.models
+    return [model for model in models if model.compiled and not model.loss]
+
+
+def _has_loss(one: Round) -> bool:
+    """Whether a module gives the loss of the models that are called."""
+    return one.recorded is not None and any(model.loss for model in one.recorded.models)
+
+
+def _words(kind: str) -> str:
+    what, loss, _ = kind.partition(_WITH_LOSS)
+    return _WORDS[what].format(" and its loss" if loss else "")
 
 
 class _Trial:
@@ -127,11 +152,11 @@ def _tried(kind: str, trial: _Trial, eager: Round, compiled: Round) -> Tried:
     told = compiled.recorded
     if told is None:  # nothing that was not run is told of
         raise UserError("compiling is not tried: no run made steps")
-    model = next(one for one in told.models if one.compiled)
+    model = _compiled(compiled)[0]
     events = events_of(told)
     cold = _until_settled(compiled) - _until_settled(eager)
     return Tried(
-        what=WORDS[kind],
+        what=_words(kind),
         place=(model.place.filename, model.place.row),
         eager=before,
         compiled=after,
@@ -208,4 +233,4 @@ def _failed(answer: Answer, model: Round) -> Tried:
     )
     where = (place.filename, place.row) if place else ("?", 0)
     why = model.why or "no module with parameters is called"
-    return Tried(WORDS["model"], where, NOTHING, NOTHING, 0, 0, 0.0, None, "", why)
+    return Tried(_words("model"), where, NOTHING, NOTHING, 0, 0, 0.0, None, "", why)
