@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
-from tclint.run.lines import Line
 from tclint.run.recorded import Place, Steps
 from tclint.run.report import as_html
-from tclint.run.report.as_html import _WIDTH, _diff, _spikes, _windows
+from tclint.run.report.as_html import _WIDTH, _spikes, _windows
 from tests.run_recordings import Recording
+from tests.test_run_account import Watched
+from tests.test_run_host import BACKWARD, OPTIMIZER
 
 
 def windows(warm_up: int, *watched: tuple[int, int], count: int = 10) -> list[tuple[float, float]]:
@@ -54,10 +53,33 @@ def test_recompiles_come_before_prices(tmp_path: Path) -> None:
     assert page.index("Recompiles") < page.index("Lines by price")
 
 
-def test_the_diff_of_a_proved_fix_stands_at_its_line() -> None:
-    before, after = "a\nb\nc\n", "a\nB\nc\n"
-    file = SimpleNamespace(path=Path("/x/train.py"), before=before, after=after)
-    proof: Any = SimpleNamespace(fixed=SimpleNamespace(changed=(file,)))
-    found = [*_diff(Line("/x/train.py", 2, ()), proof)]
-    assert found == [(" ", "a"), ("-", "b"), ("+", "B"), (" ", "c")]
-    assert [*_diff(Line("/x/other.py", 2, ()), proof)] == []
+TRAIN = """\
+import torch
+
+model = torch.compile(torch.nn.Linear(8, 2))
+optimizer = torch.optim.AdamW(model.parameters())
+
+
+def train():
+    for _ in range(60):
+        model(torch.ones(2, 8)).mean().backward()
+        optimizer.step()
+
+
+train()
+"""
+
+
+def test_the_diff_of_its_fix_stands_at_a_line_without_a_proof(tmp_path: Path) -> None:
+    seen = Watched(tmp_path, TRAIN, 10)
+    for _ in range(60):
+        seen.spend(5, (9, "train"), inside=BACKWARD)
+        seen.spend(5, (10, "train"), inside=OPTIMIZER)
+        seen.end_step()
+    seen.done()
+    found = seen.answer()
+    (line,) = [one.line for one in found.dear if one.line.finding]
+    assert line.row == 4
+    page = as_html.render(found, tmp_path)
+    assert page.count('class="removed"') == page.count('class="added"') == 1
+    assert "fused=<span" in page[page.index('class="added"') :]

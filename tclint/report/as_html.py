@@ -186,11 +186,11 @@ def _finding(result: Result, view: View) -> str:
         f'<article class="{diagnostic.effect.value}{fixable}">'
         f"<h3>{_code(diagnostic)} {prose(diagnostic.message)}"
         f' <span class="where">{escape(where)}</span></h3>'
-        f"{painted_excerpt(result.file, diagnostic.span)}{said}{_changes(result)}</article>"
+        f"{painted_excerpt(result.file, diagnostic.span)}{said}{changes(result)}</article>"
     )
 
 
-def _changes(result: Result) -> str:
+def changes(result: Result) -> str:
     """What the fix does to the file."""
     fix = fix_of(result)
     return painted_diff(result.file, fix.edits) if isinstance(fix, Fix) else ""

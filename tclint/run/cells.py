@@ -147,7 +147,7 @@ class _Together:
                 continue
             cell, before = self._cell_of(found.span.start.row)
             if cell.ran:
-                yield replace(result, diagnostic=self._in_cell(linked, cell, before), repair=None)
+                yield replace(result, diagnostic=self._in_cell(linked, cell, before))
 
     def _in_cell(self, found: Diagnostic, cell: Cell, before: int) -> Diagnostic:
         related = [

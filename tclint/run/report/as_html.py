@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from tclint.lint.links import on_web
-from tclint.report.as_html import prose
+from tclint.report.as_html import changes, prose
 from tclint.report.origin import origin
+from tclint.report.painted import CODE_STYLE
 from tclint.report.project import NAME
 from tclint.report.rounded import rounded
 from tclint.report.style import STYLE
@@ -73,12 +73,12 @@ def _content(
 ) -> dict[str, Any]:
     lines = [
         _line(n, one, answer, root)
-        | {"measured": _measured(one, root, ablation), "diff": [*_diff(one.line, proof)]}
+        | {"measured": _measured(one, root, ablation), "diff": _diff(one.line)}
         for n, one in enumerate(words.ranked(answer)[:_SHOWN], start=1)
     ]
     return {
         "title": f"{NAME} run",
-        "style": STYLE,
+        "style": STYLE + CODE_STYLE,
         "command": words.command(answer),
         "ended": answer.ended,
         "origin": " · ".join([origin(root), *_ran_on(answer)]),
@@ -171,27 +171,9 @@ def _source(line: Line, answer: Answer) -> Iterator[tuple[int, str, bool]]:
         yield row, rows[row - 1], row == line.row
 
 
-def _diff(line: Line, proof: Proof | None) -> Iterator[tuple[str, str]]:
-    """What the fixes that were proved make of a line and of what is around it."""
-    changed = () if proof is None else proof.fixed.changed
-    here = Path(line.filename).resolve()
-    for file in (one for one in changed if one.path.resolve() == here):
-        before, after = file.before.splitlines(), file.after.splitlines()
-        matcher = SequenceMatcher(None, before, after, False)
-        for group in matcher.get_grouped_opcodes(1):
-            if group[0][1] < line.row <= group[-1][2]:
-                yield from _hunk(group, before, after)
-
-
-def _hunk(
-    group: Sequence[tuple[str, int, int, int, int]], before: Sequence[str], after: Sequence[str]
-) -> Iterator[tuple[str, str]]:
-    for kind, start, end, first, last in group:
-        if kind == "equal":
-            yield from ((" ", text) for text in before[start:end])
-        else:
-            yield from (("-", text) for text in before[start:end])
-            yield from (("+", text) for text in after[first:last])
+def _diff(line: Line) -> str:
+    """What the fix of its finding makes of the line."""
+    return "" if line.result is None else changes(line.result)
 
 
 def _prices(dear: Sequence[Ranked], root: Path) -> str:
