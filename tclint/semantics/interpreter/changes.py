@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.interpreter import operators
 from tclint.semantics.interpreter.stores import ANY_KEY, Around, Store, Stores
-from tclint.semantics.lattice import join, options
+from tclint.semantics.lattice import join, options, same
 from tclint.semantics.syntax import CONSTANT, NAME
 from tclint.semantics.values import (
     FALSE,
@@ -42,19 +42,52 @@ if TYPE_CHECKING:
     from tclint.semantics.site import Region
     from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 
-_NOTHING: Final[tuple[Store, ...]] = ()
+Place = tuple["ClassInfo | ast.AST", str]
+"""A class and an attribute, or a function or file and a variable."""
 
 
 class Stored:
     """What the walks so far saw a place write, and to what; ``compiled`` if in compiled code."""
 
-    __slots__ = ("compiled", "owner", "readers", "value")
+    __slots__ = ("compiled", "owner", "reads", "value")
 
     def __init__(self) -> None:
         self.value: Value | None = None
         self.owner: Value = UNKNOWN
         self.compiled = False
-        self.readers: set[FunctionInfo] = set()
+        self.reads: dict[Read, None] = {}
+
+
+class Read:
+    """What something of the value ``made`` was found to be later on, and by which functions.
+
+    ``found`` is None where that has to be asked anew.
+    """
+
+    __slots__ = ("_readers", "_unsure", "cls", "found", "made", "place")
+
+    def __init__(self, place: Place, made: Value, cls: ClassInfo | None) -> None:
+        self.place: Final = place
+        self.made: Final = made
+        self.cls: Final = cls
+        self.found: Value | None = None
+        self._readers: dict[FunctionInfo, Value] = {}
+        self._unsure: set[FunctionInfo] = set()  # they found one thing and another
+
+    def note(self, function: FunctionInfo, found: Value) -> None:
+        """Remember who found what."""
+        before = self._readers.setdefault(function, found)
+        if before is not found and before != found:
+            self._unsure.add(function)
+
+    def outdated(self, now: Value) -> set[FunctionInfo]:
+        """The functions that found something else than what is known now; they ask again."""
+        stale = {f for f, found in self._readers.items() if found is not now and found != now}
+        stale |= self._unsure
+        self._unsure = set()
+        for function in stale:
+            del self._readers[function]
+        return stale
 
 
 def is_model(region: Region) -> bool:
@@ -65,22 +98,21 @@ def is_model(region: Region) -> bool:
 class Changes:
     """The stores of the project as far as somebody asked, and what they were seen to write.
 
-    ``stale`` are the functions that read an attribute before it was known what is stored there.
     ``written`` are the names that a function, or one that it calls, writes to.
     """
 
     def __init__(self) -> None:
-        self.stale: set[FunctionInfo] = set()
         self.written: dict[FunctionInfo, set[str]] = {}
         self.callers: dict[FunctionInfo, set[FunctionInfo]] = {}
         self._believed: set[str] = set()
         self._seen: dict[ast.AST, Stored] = {}
         self._by_text: dict[str, dict[ast.AST, Store]] = {}  # names that are computed
         self._elsewhere: dict[tuple[ClassInfo, str], dict[ast.AST, Store]] = {}
-        self._asked: dict[tuple[ClassInfo, str], set[FunctionInfo]] = {}
+        self._reads: dict[Place, list[Read]] = {}
+        self._moved: dict[Read, None] = {}  # before it was known what is stored there
         self._indices: dict[ast.AST, Stores] = {}
         self._of_attributes: dict[tuple[ClassInfo, str], tuple[Store, ...]] = {}
-        self._of_variables: dict[tuple[ast.AST, str], tuple[Store, ...]] = {}
+        self._of_variables: dict[Place, tuple[Store, ...]] = {}
 
     def note(self, frame: Frame, node: ast.AST, owner: Value, value: Value) -> None:
         """Remember what a place writes."""
@@ -95,10 +127,12 @@ class Changes:
             known = seen.value
             seen.owner, seen.value = join((seen.owner, owner)), join((known, value))
             changed = seen.value != known
-        sooner = frame.region is not None and not seen.compiled and _may_be_flag(value)
-        seen.compiled = seen.compiled or frame.region is not None
-        if sooner or (changed and _matters(value)):
-            self.stale |= seen.readers
+        first = frame.region is not None and not seen.compiled
+        seen.compiled = seen.compiled or first
+        for read in seen.reads:
+            read.found = None
+        if (first and _may_be_flag(value)) or (changed and _matters(value)):
+            self._moved.update(seen.reads)
 
     def believe(self, value: Value) -> None:
         """Take a parameter for a tensor wherever it is kept: what a model is called with is one."""
@@ -120,6 +154,9 @@ class Changes:
         if frame.region is not None and not isinstance(node.args[-2], CONSTANT):
             around = Around(None, None, None)
             self._by_text.setdefault(name, {})[node] = Store(node, name, owner, around)
+            for reads in self._reads.values():
+                for read in reads:
+                    read.found = None
 
     def note_elsewhere(self, frame: Frame, node: ast.AST, cls: ClassInfo, name: str) -> None:
         """Remember a place outside the file of a class that writes to an attribute of it."""
@@ -133,7 +170,9 @@ class Changes:
         known = self._elsewhere.setdefault(key, {})
         if node not in known:
             known[node] = Store(node, name, None, Around(None, None, None))
-            self.stale |= self._asked.get(key, set())
+            for read in self._reads.get(key, ()):
+                read.found = None
+                self._moved[read] = None
 
     def note_name(self, frame: Frame, name: str) -> None:
         """Remember that a function writes to an attribute, or to a variable of those around it."""
@@ -154,9 +193,12 @@ class Changes:
             if last in names and ("." in path or frame.body.is_declared(path)):
                 del frame.env[path]
 
-    def outdated(self) -> set[FunctionInfo]:
+    def outdated(self, analysis: Analysis) -> set[FunctionInfo]:
         """The functions that read what was not known yet, and all that call them."""
-        found, self.stale = self.stale, set()
+        found: set[FunctionInfo] = set()
+        for read in self._moved:
+            found |= read.outdated(self._found(analysis, read))
+        self._moved.clear()
         pending = [*found]
         while pending:
             above = self.callers.get(pending.pop(), set()) - found
@@ -173,47 +215,34 @@ class Changes:
 
     def attribute(self, frame: Frame, cls: ClassInfo, name: str, made: Value) -> Value:
         """What an attribute may be that a constructor, or the class, gave the value ``made``."""
-        key = (cls, name)
-        stores = self._of_attributes.get(key)
-        if stores is None:
-            stores = _attribute_stores(self, frame.analysis, cls, name)
-            self._of_attributes[key] = stores
-        if frame.body.function is not None:
-            self._asked.setdefault(key, set()).add(frame.body.function)
-        if key in self._elsewhere:
-            stores = (*stores, *self._elsewhere[key].values())
-        if name in self._by_text:
-            stores = (*stores, *self._by_text[name].values())
-        return self._changed(frame, stores, made, cls) if stores else made
+        return self._read(frame, (cls, name), made, cls)
 
     def is_rewritten(self, frame: Frame, cls: ClassInfo, name: str) -> bool:
         """True for an attribute that something writes to after its object was made."""
-        self.attribute(frame, cls, name, UNKNOWN)
-        return not all(store.is_vague for store in self._of_attributes[cls, name])
+        stores = self._attribute_stores(frame.analysis, cls, name)
+        return not all(store.is_vague for store in stores)
 
     def variable(self, frame: Frame, module: ModuleInfo, name: str, made: Value) -> Value:
         """What a variable of a file's top level may be."""
         key = (module.tree, name)
-        stores = self._of_variables.get(key)
-        if stores is None:
+        if key not in self._of_variables:
             index = self.index(module.tree, module)
-            stores = self._of_variables[key] = tuple(
+            self._of_variables[key] = tuple(
                 store
                 for store in index.of_variable(name)
                 if store.function is not None and _is_global(index, store)
             )
-        return self._changed(frame, stores, made, None) if stores else made
+        return self._read(frame, key, made, None)
 
     def enclosed(self, frame: Frame, owner: Frame, name: str, made: Value) -> Value:
         """What a variable of a function around may be, which functions inside it write to."""
         scope = owner.body.scope
         if isinstance(scope, ast.Module):
             return self.variable(frame, owner.body.module, name, made)
-        stores = self._of_variables.get((scope, name))
-        if stores is None:
+        if (scope, name) not in self._of_variables:
             index = self.index(owner.body.module.tree, owner.body.module)
             first, last = scope.lineno, scope.end_lineno or scope.lineno
-            stores = self._of_variables[scope, name] = tuple(
+            self._of_variables[scope, name] = tuple(
                 store
                 for store in index.of_variable(name)
                 if store.function is not None
@@ -221,19 +250,56 @@ class Changes:
                 and first <= store.function.lineno <= last
                 and (store.content or (store.function, name) in index.declared)
             )
-        return self._changed(frame, stores, made, None) if stores else made
+        return self._read(frame, (scope, name), made, None)
 
-    def _changed(
-        self, frame: Frame, stores: tuple[Store, ...], made: Value, cls: ClassInfo | None
-    ) -> Value:
-        value = made
+    def _read(self, frame: Frame, place: Place, made: Value, cls: ClassInfo | None) -> Value:
+        """What is found in a place; that is asked again once more is known of it."""
+        read = self._reading(place, made, cls)
+        if read.made is not made:  # equal, but made elsewhere
+            found = self._later(frame.analysis, read, made)
+        else:
+            found = self._found(frame.analysis, read)
+        if frame.body.function is not None:
+            read.note(frame.body.function, found)
+        return found
+
+    def _reading(self, place: Place, made: Value, cls: ClassInfo | None) -> Read:
+        reads = self._reads.setdefault(place, [])
+        for read in reads:
+            if same(read.made, made):
+                return read
+        reads.append(Read(place, made, cls))
+        return reads[-1]
+
+    def _found(self, analysis: Analysis, read: Read) -> Value:
+        if read.found is None:
+            read.found = self._later(analysis, read, read.made)
+        return read.found
+
+    def _stores(self, analysis: Analysis, read: Read) -> tuple[Store, ...]:
+        """The stores that may write to what was read."""
+        owner, name = read.place
+        if read.cls is None:
+            return self._of_variables[owner, name]
+        stores = self._attribute_stores(analysis, read.cls, name)
+        elsewhere = self._elsewhere.get((read.cls, name), {}).values()
+        return (*stores, *elsewhere, *self._by_text.get(name, {}).values())
+
+    def _attribute_stores(self, analysis: Analysis, cls: ClassInfo, name: str) -> tuple[Store, ...]:
+        key = (cls, name)
+        if key not in self._of_attributes:
+            self._of_attributes[key] = _attribute_stores(self, analysis, cls, name)
+        return self._of_attributes[key]
+
+    def _later(self, analysis: Analysis, read: Read, made: Value) -> Value:
+        """What the value that was made may be once all those stores have run that may."""
+        value, stores = made, self._stores(analysis, read)
         for store in stores:
             seen = self._seen.get(store.node)
             if seen is None:
                 seen = self._seen[store.node] = Stored()
-            if frame.body.function is not None:
-                seen.readers.add(frame.body.function)
-            if cls is not None and not _may_be_of(frame.analysis, seen.owner, cls):
+            seen.reads[read] = None
+            if read.cls is not None and not _may_be_of(analysis, seen.owner, read.cls):
                 continue
             if store.is_vague and value is not NONE:
                 continue
@@ -246,7 +312,7 @@ class Changes:
                 value = Static("bool", default=False)
             else:
                 value = _either(value, later)
-        return _as_far_as_known(value)
+        return _as_far_as_known(value) if stores else made
 
 
 def _matters(value: Value) -> bool:

@@ -158,7 +158,7 @@ def _roots(analysis: Analysis, modules: list[ModuleInfo], config: Config) -> Ite
 def _walk_again(analysis: Analysis, walked: list[Root]) -> None:
     """Walk again what read an attribute before a tensor or the like was found to be kept there."""
     for number in range(AGAIN.most + 1):
-        stale = analysis.changes.outdated()
+        stale = analysis.changes.outdated(analysis)
         again = [root for root in walked if root.function.info in stale]
         if not stale:
             return
