@@ -107,6 +107,30 @@ def functions() -> dict[str, tuple[str, str, list[str]]]:
         "the context is set up by a number": (
             SET_UP.format(context="ctx.scale = x.shape[0]"), APPLIED, []
         ),
+        "forward takes gradients inside": (
+            function(forward="y = x.detach(); y.requires_grad_()", backward="pass"), APPLIED, []
+        ),
+        "forward returns what it takes gradients of": (
+            function(forward="y = x.detach().requires_grad_(); return y", backward="pass"),
+            APPLIED, ["TCL188"],
+        ),
+        "forward takes a gradient of its input": (
+            function(forward="x.requires_grad_(True)", backward="pass"), APPLIED, []
+        ),
+        "backward takes gradients of what was saved": (
+            function(forward="pass", backward="y = x.detach().requires_grad_(x.requires_grad)"),
+            APPLIED, [],
+        ),
+        "backward assigns what needs a gradient": (
+            function(forward="pass", backward="y = x.detach(); y.requires_grad = True"),
+            APPLIED, ["TCL183"],
+        ),
+        "forward stops a parameter": (
+            function(forward="LAYER.weight.requires_grad_(False)", backward="pass").replace(
+                "torch\n", "torch\n\nLAYER = torch.nn.Linear(3, 3)\n", 1
+            ),
+            APPLIED, ["TCL188"],
+        ),
         "step reads": (
             optimizer(step="p.mul_(1 / (p.grad.norm().item() + 1))", update="pass"),
             STEPPED, ["TCL101"],
