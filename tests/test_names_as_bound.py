@@ -169,6 +169,39 @@ PROGRAMS: dict[str, dict[str, str]] = {
             "    def read(x):\n        return x.tolist()\n"
         ),
     },
+    "the def of a condition, first": {
+        "program.py": main(
+            "import sys\nif not sys.flags.debug:\n    def read(x):\n"
+            "        return x * x.max().item()  #! HostRead item\n"
+            "else:\n    def read(x):\n        return x * 2\n"
+        ),
+    },
+    "the def of a condition, last": {
+        "pkg/__init__.py": "", "program.py": main("from pkg.ways import read"),
+        "pkg/ways.py": (
+            "import sys\nif sys.flags.debug:\n    def read(x):\n        return x * 2\n"
+            "else:\n    def read(x):\n"
+            "        return x * x.max().item()  #! HostRead item\n"
+        ),
+    },
+    "a def that a condition takes the place of": {
+        "program.py": main(
+            "import sys\ndef read(x):\n    return x * 2\nif not sys.flags.debug:\n"
+            "    def read(x):\n        return x * x.max().item()  #! HostRead item\n"
+        ),
+    },
+    "a def below conditions": {
+        "program.py": main(
+            "import sys\nif sys.flags.debug:\n    def read(x):\n        return x.tolist()\n"
+            "def read(x):\n    return x * x.max().item()  #! HostRead item\n"
+        ),
+    },
+    "the def of a release of torch": {
+        "program.py": main(
+            "if torch.__version__ >= '2.0':\n    def read(x):\n        return x * 2\n"
+            "else:\n    def read(x):\n        return x.tolist()\n"
+        ),
+    },
     "a static method below a decorator": {
         "program.py": STATIC.format("@passing", "@staticmethod", "Ops.read(x)"),
     },

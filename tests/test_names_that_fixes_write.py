@@ -150,10 +150,17 @@ def test_a_module_of_the_project_gives_names_by_a_star(beside: str, tmp_path: Pa
     assert outcome(tmp_path, after) == outcome(tmp_path, files)
 
 
-def test_a_module_that_gives_other_names_is_no_obstacle(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "from further import *\nlimit = 3\n",
+        "__all__ = ['limit']\nlimit = 3\n\n\ndef sum(sizes):\n    return 0\n",
+    ],
+)
+def test_a_module_that_gives_other_names_is_no_obstacle(beside: str, tmp_path: Path) -> None:
     files = {
         "program.py": program(SUM, above="from beside import *"),
-        "beside.py": "from further import *\nlimit = 3\n",
+        "beside.py": beside,
         "further.py": "from math import *\n_sum = 3\n",
     }
     after = fixed(tmp_path, files)

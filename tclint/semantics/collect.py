@@ -34,7 +34,7 @@ def take_over(module: ModuleInfo, given: dict[str, dict[str, str]]) -> None:
     module.given.update(given)
     for cls in module.classes.values():
         cls.methods.clear()  # a circle that nobody would cut
-    for table in (module.imports, module.functions, module.classes, module.assigned):
+    for table in (module.imports, module.functions, module.classes, module.assigned, module.ways):
         table.clear()
     for names in (module.imported, module.typed, module.rebound, module.mixed):
         names.clear()
@@ -45,11 +45,13 @@ def take_over(module: ModuleInfo, given: dict[str, dict[str, str]]) -> None:
 
 def _collect(module: ModuleInfo) -> None:
     tree = module.tree
+    again: set[str] = set()
     for node in _statements(tree.body):
         match node:
             case ast.Import() | ast.ImportFrom():
                 _bind_import(module, node)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
+                again |= {node.name} & module.functions.keys()
                 module.functions[node.name] = function_info(module, node, "", None)
             case ast.ClassDef():
                 _add_class(module, class_info(module, node, ""))
@@ -61,6 +63,31 @@ def _collect(module: ModuleInfo) -> None:
     module.typed.update(_for_types(module, tree.body))
     module.rebound.update(_rebound(module, tree.body))
     module.mixed.update(_mixed(module))
+    module.ways.update(_ways(module, again))
+
+
+def _ways(
+    module: ModuleInfo, names: Iterable[str]
+) -> Iterator[tuple[str, dict[ast.AST, FunctionInfo]]]:
+    """The functions of one name that may be the last one: those below the last sure one, and it."""
+    body = module.tree.body
+    for name in names:
+        made = [
+            node
+            for node in _statements(body)
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
+        ]
+        sure = max((node.lineno for node in made if node in body), default=0)
+        left = [node for node in made if node.lineno >= sure]
+        if len(left) > 1:
+            known = module.functions[name]
+            yield (
+                name,
+                {
+                    node: known if node is known.node else function_info(module, node, "", None)
+                    for node in left
+                },
+            )
 
 
 def meaning_several(module: ModuleInfo) -> frozenset[str]:

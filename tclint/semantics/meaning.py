@@ -15,7 +15,7 @@ from tclint.semantics.collect import bindings
 from tclint.semantics.project import Project
 from tclint.semantics.records import record
 from tclint.semantics.symbols import ModuleInfo
-from tclint.semantics.syntax import blocks_of, nodes
+from tclint.semantics.syntax import blocks_of
 from tclint.torch_facts.starred import BUILTINS, brings
 
 BUILTIN: Final = "builtins."
@@ -84,19 +84,13 @@ def _gives(
     module = project.module(star, importer)
     if module is None:
         return None
-    if module in seen or name.startswith("_"):
+    if module in seen or not project.exports(module, name):
         return False
-    if name in bindings(module, module.tree) or name in module.declared or _lists(module, name):
+    if name in bindings(module, module.tree) or name in module.declared:
+        return True
+    if name in (project.listed(module) or ()):  # it may make it when asked
         return True
     given = {_gives(project, module, one, name, seen | {module}) for one in module.stars}
     if True in given:
         return True
     return None if None in given else False
-
-
-def _lists(module: ModuleInfo, name: str) -> bool:
-    """True for a module that names something in ``__all__``: it may make it when asked."""
-    listed = module.assigned.get("__all__")
-    return listed is not None and any(
-        isinstance(one, ast.Constant) and one.value == name for one in nodes(listed)
-    )

@@ -154,10 +154,14 @@ class Project:
 
     def exports(self, module: ModuleInfo, name: str) -> bool:
         """Whether a module's star may bring a name along."""
+        names = self.listed(module)
+        return not name.startswith("_") if names is None else name in names
+
+    def listed(self, module: ModuleInfo) -> frozenset[str] | None:
+        """The names in ``__all__``, see :func:`listed`."""
         if module not in self._listed:
             self._listed[module] = listed(module)
-        names = self._listed[module]
-        return not name.startswith("_") if names is None else name in names
+        return self._listed[module]
 
     def module(
         self, name: str, importer: ModuleInfo | None = None, holding: str = ""
@@ -386,7 +390,7 @@ class Project:
 
     def member(self, module: ModuleInfo, name: str, seen: Seen | None = None) -> Meant:
         """What a module's top level binds ``name`` to; those in ``seen`` were asked already."""
-        if name in module.assigned or name in module.mixed:
+        if name in module.assigned or name in module.mixed or name in module.ways:
             return module, name
         if name in module.functions:
             return module.functions[name]

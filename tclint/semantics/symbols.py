@@ -79,13 +79,15 @@ class ModuleInfo:
     of the project give, with what they stand for. ``installed`` marks a file of a package that the
     project only uses. ``imported`` are the local names that the top level imports whatever happens,
     ``typed`` those that only type checkers see, and ``rebound`` those that it gives another meaning
-    afterwards. ``mixed`` are the functions and classes that an import may take the place of.
+    afterwards. ``mixed`` are the functions and classes that an import may take the place of, and
+    ``ways`` the functions of one name among which conditions choose, by their syntax.
     ``bindings`` remembers the answers of `collect.bindings`, by scope.
     """
 
     __slots__ = (
         "_declared", "assigned", "bindings", "classes", "file", "functions", "given", "imported",
         "imports", "installed", "is_package", "mixed", "name", "rebound", "stars", "tree", "typed",
+        "ways",
     )  # fmt: skip
 
     def __init__(
@@ -106,6 +108,7 @@ class ModuleInfo:
         self.typed: Final[set[str]] = set()
         self.rebound: Final[set[str]] = set()
         self.mixed: Final[set[str]] = set()
+        self.ways: Final[dict[str, dict[ast.AST, FunctionInfo]]] = {}
         self.bindings: Final[dict[ast.AST, dict[str, str | None]]] = {}
         self._declared: frozenset[str] | None = None
 

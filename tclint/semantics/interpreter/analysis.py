@@ -317,6 +317,8 @@ class Analysis:
         """The value of a module's top-level name; None when the module does not bind it."""
         if name in module.mixed and name not in module.assigned:
             return self._either(module, name)
+        if name in module.ways:
+            return self.module_env(module).get(name, UNKNOWN)
         if name in module.functions:
             return Function(module.functions[name])
         if name in module.classes:
@@ -378,7 +380,8 @@ class Analysis:
         if known is None:
             known = self.global_value(module, name) or self._builtin(body, name)
             # The value of a variable may still change: the file is being walked.
-            if name not in module.assigned and not self._is_unclear(known):
+            varies = name in module.assigned or name in module.ways
+            if not varies and not self._is_unclear(known):
                 self._named[module, name] = known
         return known
 

@@ -391,6 +391,9 @@ def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
 @walks(ast.FunctionDef, ast.AsyncFunctionDef)
 def _function(frame: Frame, node: ast.FunctionDef) -> None:
     if frame.body.function is None:
+        way = frame.body.module.ways.get(node.name, {}).get(node)
+        if way is not None:
+            frame.env[node.name] = Function(way)
         return
     value = Function(local_function(frame, node))
     frame.env[node.name] = value
