@@ -36,6 +36,7 @@ FLEET_KEYS: Final[Mapping[str, str]] = {
 }
 """Keys of FLEET.toml."""
 VALUES: Final[Mapping[str, str]] = {
+    "check-run": "`annotations` shows them on the check of the job; `--sarif` is for code scanning",
     "hatches": "pass the number that only the caller knows in, or let `settings` capture it",
     "grouped": "`concise` starts each line with the file",
     "html": "`text` and `json` say everything",

@@ -259,31 +259,6 @@ def test_a_rate_limit_is_waited_for(
     assert (len(server.comments), len(server.reviews)) == (1, 1)
 
 
-def test_check_runs_get_all_annotations_in_batches(
-    server: GitHubServer, repository: Repository
-) -> None:
-    lines = [f"        v{number} = x.sum().item()\n" for number in range(120)]
-    head = repository.commit({"net.py": net(*lines)})
-    assert "120 new annotations" in run(server, repository, "--mode", "check-run")
-    (check,) = server.runs
-    assert (check["head_sha"], check["conclusion"]) == (head, "failure")
-    assert len(check["output"]["annotations"]) == 120
-    assert "0 new annotations" in run(server, repository, "--mode", "check-run")
-    assert len(check["output"]["annotations"]) == 120
-
-
-def test_a_check_run_whose_answer_got_lost_has_each_annotation_once(
-    server: GitHubServer, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
-    server.faults.append(Fault("POST", "/check-runs$", 502, done=True))
-    server.faults.append(Fault("PATCH", "/check-runs/", 502, done=True))
-    repository.commit({"net.py": net(PRINT, ITEM)})
-    run(server, repository, "--mode", "check-run")
-    (check,) = server.runs
-    assert len(check["output"]["annotations"]) == 2
-
-
 @pytest.mark.parametrize("login", ["github-actions[bot]", "some-app[bot]"])
 def test_an_app_that_may_not_ask_its_name_knows_its_comments(
     server: GitHubServer, repository: Repository, login: str

@@ -115,14 +115,6 @@ def test_a_token_that_may_not_write_leaves_annotations(
     assert done.stdout.startswith("net.py:7: TCL120 ")
 
 
-def test_check_runs_are_githubs(server: GitLabServer, repository: Repository) -> None:
-    done = job(server, repository, "--mode", "check-run")
-    assert (done.returncode, done.stderr) == (
-        2,
-        "error: GitLab has no check runs: use --mode review\n",
-    )
-
-
 @pytest.mark.parametrize("more", [{"CI_MERGE_REQUEST_TITLE": "Draft: x"}, {"state": "merged"}])
 def test_drafts_and_merged_requests_are_left_alone(
     server: GitLabServer, repository: Repository, more: dict[str, str]

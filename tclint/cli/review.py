@@ -61,8 +61,8 @@ def review(
     mode: Annotated[
         Mode,
         typer.Option(
-            help="`review` comments on the lines, `check-run` reports on the commit (GitHub),"
-            " `annotations` prints workflow commands, `dry-run` prints the review."
+            help="`review` comments on the lines, `annotations` prints workflow commands, "
+            "`dry-run` prints the review."
         ),
     ] = Mode.REVIEW,
     output_format: Annotated[
@@ -209,12 +209,10 @@ def _tell(
 
         write(annotate(composed(None), target.forge, os.environ))
     else:
-        _post(target, mode, outcome.head, composed)
+        _post(target, outcome.head, composed)
 
 
-def _post(
-    target: Target, mode: Mode, head: str, composed: Callable[[Shown | None], Review]
-) -> None:
+def _post(target: Target, head: str, composed: Callable[[Shown | None], Review]) -> None:
     from tclint.review.target import TargetError, token_from
 
     try:
@@ -224,10 +222,10 @@ def _post(
         if error.name != "httpx":
             raise
         fail("posting reviews needs httpx: pip install 'tclint-torch[review]'")
-    if not target.repository or (not target.number and mode is Mode.REVIEW):
+    if not target.repository or not target.number:
         fail("it is not known which pull request it is: add --repository NAME and --pull NUMBER")
     try:
-        told = publish(target, mode, token_from(os.environ, target.forge), head, composed)
+        told = publish(target, token_from(os.environ, target.forge), head, composed)
     except (TargetError, ApiError, ValueError) as error:
         fail(str(error))
     except (LookupError, TypeError, AttributeError) as error:

@@ -122,13 +122,10 @@ class Client:
         """What a path holds."""
         return self.request("GET", path, parameters=parameters)
 
-    def pages(
-        self, path: str, key: str = "", most: int = 50, **parameters: str | int
-    ) -> Iterator[Any]:
-        """The items of all pages, of ``most`` pages; ``key`` names the list in an object."""
+    def pages(self, path: str, most: int = 50, **parameters: str | int) -> Iterator[Any]:
+        """The items of all pages, of ``most`` pages."""
         for page in range(1, most + 1):
-            answer = self.get(path, per_page=PER_PAGE, page=page, **parameters)
-            items = answer[key] if key else answer
+            items = self.get(path, per_page=PER_PAGE, page=page, **parameters)
             yield from items
             if len(items) < PER_PAGE:
                 return

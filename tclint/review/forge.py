@@ -16,6 +16,5 @@ class Mode(str, Enum):
     """How the review is told."""
 
     REVIEW = "review"
-    CHECK_RUN = "check-run"
     ANNOTATIONS = "annotations"
     DRY_RUN = "dry-run"

@@ -6,19 +6,17 @@ import os
 from collections.abc import Callable
 
 from tclint.records import record
-from tclint.report.view import count
 from tclint.review.annotations import annotate
 from tclint.review.client import Client, ForbiddenError
-from tclint.review.forge import Forge, Mode
+from tclint.review.forge import Forge
 from tclint.review.github import api as github_api
-from tclint.review.github.check_run import post_check_run
 from tclint.review.github.post import post_review
 from tclint.review.gitlab import api as gitlab_api
 from tclint.review.gitlab.post import post_discussions
 from tclint.review.plan import Review, Shown
 from tclint.review.reconcile import Done
 from tclint.review.secret import Secret
-from tclint.review.target import Target, TargetError
+from tclint.review.target import Target
 
 Compose = Callable[["Shown | None"], Review]
 
@@ -31,24 +29,18 @@ class Told:
     message: str
 
 
-def publish(target: Target, mode: Mode, token: Secret, head: str, compose: Compose) -> Told:
+def publish(target: Target, token: Secret, head: str, compose: Compose) -> Told:
     """Post what ``compose`` writes, given the lines that the forge shows.
 
     Where the token may not write, as in the workflow of a fork, the review becomes annotations.
 
     Raises:
-        TargetError: the forge has no such thing.
-        ApiError: it did not do it.
+        ApiError: the forge did not do it.
     """
-    if target.forge is Forge.GITLAB and mode is Mode.CHECK_RUN:
-        raise TargetError("GitLab has no check runs: use --mode review")
     client = _client(target, token)
     try:
         if target.forge is Forge.GITLAB:
             return _on_gitlab(client, target, head, compose)
-        if mode is Mode.CHECK_RUN:
-            sent = post_check_run(github_api.GitHub(client, target.repository, ""), compose(None))
-            return Told("", f"check run with {count(sent, 'new annotation')}")
         return _on_github(client, target, head, compose)
     except ForbiddenError as error:
         printed = annotate(compose(None), target.forge, os.environ)

@@ -74,7 +74,6 @@ class GitHubServer:
     login: str = "tclint-bot[bot]"
     comments: list[dict[str, Any]] = field(default_factory=list)
     reviews: list[dict[str, Any]] = field(default_factory=list)
-    runs: list[dict[str, Any]] = field(default_factory=list)
     resolved: set[int] = field(default_factory=set)
     faults: list[Fault] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
@@ -190,7 +189,7 @@ class GitHubServer:
             if pull is None:
                 return 404, {"message": "Not Found"}
             return self._in_pull(method, full_name, pull, found[2], found[3], body, request)
-        return self._check_runs(method, rest, body, request)
+        return 404, {"message": "Not Found"}
 
     def _in_pull(
         self, method: str, full_name: str, pull: Pull, part: str | None, name: str | None,
@@ -296,28 +295,6 @@ class GitHubServer:
             return 204, None
         comment["body"] = body["body"]
         return 200, comment
-
-    def _check_runs(self, method: str, rest: str, body: Any, request: Request) -> Answer:
-        if method == "GET":
-            head = rest.split("/")[1]
-            runs = [run for run in self.runs if run["head_sha"] == head]
-            return 200, {"total_count": len(runs), "check_runs": _page(runs, request)}
-        if method == "POST":
-            output = {"annotations_count": 0, "annotations": []}
-            made = description().answer("check-run", id=self._name())
-            run = {**made, **body, "output": {**made["output"], **output}}
-            self.runs.append(run)
-            return 201, run
-        run = next(r for r in self.runs if r["id"] == int(rest.rpartition("/")[2]))
-        annotations = [*run["output"]["annotations"], *body["output"].get("annotations", ())]
-        output = {
-            **run["output"],
-            **body["output"],
-            "annotations": annotations,
-            "annotations_count": len(annotations),
-        }
-        run.update({**body, "output": output})
-        return 200, run
 
     def _graphql(self, body: Any) -> Any:
         if body["query"] == THREADS:

@@ -15,9 +15,6 @@ from typing import Any, Final
 _REPO: Final = "/repos/{owner}/{repo}"
 USED: Final = {
     "/user": ("get",),
-    f"{_REPO}/check-runs": ("post",),
-    f"{_REPO}/check-runs/{{check_run_id}}": ("patch",),
-    f"{_REPO}/commits/{{ref}}/check-runs": ("get",),
     f"{_REPO}/pulls/{{pull_number}}": ("get",),
     f"{_REPO}/pulls/{{pull_number}}/comments": ("get",),
     f"{_REPO}/pulls/{{pull_number}}/files": ("get",),

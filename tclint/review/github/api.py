@@ -32,14 +32,6 @@ class Summary:
     url: str
 
 
-@record(frozen=True)
-class CheckRun:
-    """A check run of ours with the number of annotations that it has."""
-
-    name: int
-    annotations: int
-
-
 def valid_full_name(name: str) -> bool:
     """Whether a text is ``owner/name`` and nothing that could change an address."""
     return bool(_FULL_NAME.fullmatch(name)) and not name.endswith(("/.", "/.."))
@@ -113,26 +105,6 @@ class GitHub:
     def delete_comment(self, comment: str) -> None:
         """Remove a comment."""
         self.client.request("DELETE", f"{self._repository}/pulls/comments/{comment}")
-
-    def check_run(self, head: str, name: str, mark: str) -> CheckRun | None:
-        """Our newest check run on a commit: of that name, and with our mark as external id."""
-        path = f"{self._repository}/commits/{head}/check-runs"
-        runs = self.client.pages(path, "check_runs", check_name=name)
-        ours = [run for run in runs if run.get("external_id") == mark]
-        if not ours:
-            return None
-        newest = max(ours, key=lambda run: int(run["id"]))
-        return CheckRun(newest["id"], newest["output"]["annotations_count"])
-
-    def create_check_run(self, payload: Mapping[str, Any]) -> int:
-        """Start a check run."""
-        answer = self.client.request("POST", f"{self._repository}/check-runs", payload)
-        return int(answer["id"])
-
-    def edit_check_run(self, run: int, payload: Mapping[str, Any]) -> None:
-        """Add to a check run, or end it; never repeated here, since annotations add up."""
-        path = f"{self._repository}/check-runs/{run}"
-        self.client.request("PATCH", path, payload, repeatable=False)
 
     def query(self, query: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
         """Ask GraphQL, which knows threads; ``owner`` and ``name`` are given to every query."""
