@@ -70,7 +70,6 @@ LATE: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "other packages, 15 to 45 ms each, that most runs do without": (
         ("tclint.cli.progress", "rich"),
-        ("tclint.fleet.report.as_html", "jinja2"),
         ("tclint.run.report.as_html", "jinja2"),
         ("tclint.run.report.as_html", "markupsafe"),
         ("tclint.source.patterns", "pathspec"),

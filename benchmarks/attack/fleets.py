@@ -50,7 +50,7 @@ def make_odd():
     return 1
 """
 COMMANDS = (
-    "fleet report", "fleet report --output-format json", "fleet report --output-format html",
+    "fleet report", "fleet report --output-format json",
     "fleet report 1 --output-format markdown", "fleet diff :before :after", "fleet diff 1 last",
 )  # fmt: skip
 TABLES = ("runs", "arms", "code", "results", "breaks", "speeds", "units")

@@ -20,15 +20,6 @@ class Format(str, Enum):
     TEXT = "text"
     JSON = "json"
     MARKDOWN = "markdown"
-    HTML = "html"
-
-
-class Table(str, Enum):
-    """How to print changes."""
-
-    TEXT = "text"
-    JSON = "json"
-    MARKDOWN = "markdown"
 
 
 _StorePath = Annotated[
@@ -108,7 +99,7 @@ def diff(
     after: Annotated[str, typer.Argument(metavar="B", help="The same for the other side.")],
     *,
     store: _StorePath = _STORE,
-    output_format: Annotated[Table, typer.Option(help="Format of the report.")] = Table.TEXT,
+    output_format: Annotated[Format, typer.Option(help="Format of the report.")] = Format.TEXT,
     output_file: _OutputFile = None,
 ) -> None:
     """Compare two runs, or two arms; the exit status is 1 if something got worse."""

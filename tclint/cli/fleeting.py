@@ -61,7 +61,7 @@ def rendered(board: Board, output_format: str) -> str:
     """A board in one of the formats."""
     module = import_module(f"tclint.fleet.report.as_{output_format}")
     text: str = module.render(board)
-    return text if output_format == "html" else printable(text)
+    return printable(text)
 
 
 def difference(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tclint.fleet.board import Board, Cause, Total, Worth
 from tclint.fleet.changes import Change
-from tclint.fleet.units import BREAKS, FAILED, NOTHING, WHOLE, Measured
+from tclint.fleet.units import FAILED, NOTHING, WHOLE, Measured
 from tclint.records import record
 
 _CAUSES_SHOWN = 20
@@ -183,13 +183,3 @@ def _targets(board: Board) -> Section:
     arms = tuple(total.arm.name for total in board.totals)
     rows = tuple((row.target, *map(cell, row.cells)) for row in board.rows)
     return Section("Targets", ("target", *arms), rows)
-
-
-def outcome_counts(total: Total) -> tuple[tuple[str, int], ...]:
-    """The outcomes in one arm with their counts, the best first."""
-    return (
-        (WHOLE, total.whole),
-        (BREAKS, total.broken),
-        (NOTHING, total.nothing),
-        (FAILED, total.failed),
-    )
