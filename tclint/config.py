@@ -12,7 +12,6 @@ from tclint.config_keys import (
     DEFAULT_EXCLUDE,
     KEYS,
     SCOPES,
-    SIDE_EFFECT_STYLES,
     ConfigError,
     Key,
     describe_keys,
@@ -36,7 +35,6 @@ __all__ = [
     "DEFAULT_EXCLUDE",
     "NEWEST_TORCH",
     "SCOPES",
-    "SIDE_EFFECT_STYLES",
     "Config",
     "ConfigError",
     "Key",
@@ -77,7 +75,6 @@ class Settings:
 
     target_torch: Version = NEWEST_TORCH
     min_torch: Version | None = None
-    side_effects: str = "guard"
     options: tuple[tuple[str, str, Any], ...] = ()
     numbers_may_vary: bool = False
 

@@ -16,7 +16,6 @@ from tclint.regexes import regex
 from tclint.source.patterns import is_valid
 from tclint.torch_bounds.releases import COMPILING_TORCH, shown
 
-SIDE_EFFECT_STYLES: Final = ("guard", "trace-time", "reorder", "graph-print", "remove")
 SCOPES: Final = ("compiled", "modules", "all")
 DEFAULT_EXCLUDE: Final = (
     ".bzr",
@@ -157,8 +156,6 @@ KEYS: Final = (
     Key("python-environment", "python_environment", "string", "", "The environment whose "
         "packages are read: a folder such as `.venv`, relative to the configuration file. The "
         "default is the project's `.venv` if it has one, else the environment that runs tclint."),
-    Key("side-effects", "settings.side_effects", "string", "guard", "How fixes remove prints, "
-        "logger calls and warnings from compiled code.", choices=SIDE_EFFECT_STYLES),
     Key("rules", "settings.options", "rule-options", (), "Options of a rule, in a table such as "
         "`[tool.tclint.rules.TCL410]`. The rule's page lists its options.", codes=True),
     Key("verify", "verify_targets", "targets", (), "Programs that `tclint verify` compiles: "

@@ -30,6 +30,7 @@ KEYS: Final[Mapping[str, str]] = {
     "min-worth": "`weak = true` also reports weak findings",
     "per-file-places": "`leave-out` takes patterns, too",
     "preset": "`leave-out` names the kinds of code to leave out, such as `tests`",
+    "side-effects": "fixes put output under `if not torch.compiler.is_compiling():`",
 }
 FLEET_KEYS: Final[Mapping[str, str]] = {
     "catalogue": "`registry` takes a mapping of names to factories, such as `zoo.py:MODELS`",

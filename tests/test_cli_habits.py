@@ -47,6 +47,10 @@ def project(tmp_path: Path) -> Path:
         (["verify", "m:f", "--output-format=html"], "(`text` and `json` say everything)"),
         (["check", "--min-worth", "hint"], "`--weak` also reports weak findings"),
         (["check", "--config", "min-confidence = 'low'"], "it was removed: `weak = true` also"),
+        (
+            ["check", "--config", "side-effects = 'remove'"],
+            "it was removed: fixes put output",
+        ),
         (["."], "Write `tclint check .`."),
         (["net.py", "-q"], "Write `tclint check net.py -q`."),
         (["explain", "TCL101"], "Write `tclint rule CODE`."),

@@ -50,7 +50,6 @@ respect-gitignore = false
 target-torch = "2.11"
 scope = "compiled"
 compiled = ["pkg.model:Net"]
-side-effects = "graph-print"
 rules = { TCL101 = { depth = 3 } }
 per-file-ignores = { "tests/*" = ["TCL1"] }
 verify = [{ target = "pkg.demo:make", name = "demo" }, { target = "pkg.demo:other" }]
@@ -71,7 +70,6 @@ def test_every_key_is_read(tmp_path: Path) -> None:
     assert config.root == tmp_path
     assert config.select == ("TCL1", "TCL205")
     assert config.settings.target_torch == (2, 11)
-    assert config.settings.side_effects == "graph-print"
     assert config.per_file_ignores == (("tests/*", ("TCL1",)),)
     assert config.verify_targets == (
         VerifyTarget("pkg.demo:make", "demo"),
@@ -281,12 +279,8 @@ def test_ignore_and_extensions_on_the_command_line_add(tmp_path: Path) -> None:
 
 
 def test_other_overrides_replace(tmp_path: Path) -> None:
-    config = with_overrides(
-        Config(tmp_path), target_torch="2.10", scope="all", side_effects="remove", compiled=["a.b"]
-    )
-    assert config.settings == dataclasses.replace(
-        config.settings, target_torch=(2, 10), side_effects="remove"
-    )
+    config = with_overrides(Config(tmp_path), target_torch="2.10", scope="all", compiled=["a.b"])
+    assert config.settings == dataclasses.replace(config.settings, target_torch=(2, 10))
     assert (config.scope, config.compiled) == ("all", ("a.b",))
 
 

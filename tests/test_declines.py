@@ -34,7 +34,6 @@ REASONS = ("Decline", "Refused")
 # Functions that answer with the obstacle itself, or with nothing.
 OBSTACLES = re.compile(r"obstacle|prepare|why|lost|refusal|blocks")
 EXPECTED = re.compile(r"# (TCL\d+): (.+)$")
-STYLE = re.compile(r"^# side-effects: ([\w-]+)", re.MULTILINE)
 TORCH = re.compile(r"^# target-torch: (\d+)\.(\d+)", re.MULTILINE)
 OLDEST = re.compile(r"^# min-torch: (\d+)\.(\d+)", re.MULTILINE)
 
@@ -43,9 +42,8 @@ Lines = dict[str, set[int]]
 
 def _config(path: Path) -> Config:
     text = path.read_text(encoding="utf-8")
-    style, torch, oldest = STYLE.search(text), TORCH.search(text), OLDEST.search(text)
+    torch, oldest = TORCH.search(text), OLDEST.search(text)
     settings = Settings(
-        side_effects=style[1] if style else "guard",
         target_torch=(int(torch[1]), int(torch[2])) if torch else NEWEST_TORCH,
         min_torch=(int(oldest[1]), int(oldest[2])) if oldest else None,
     )

@@ -13,11 +13,10 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tclint.config import Config, Settings
+from tclint.config import Config
 
 from .proof.witness import assert_kept
 
-STYLES = ("guard", "graph-print", "trace-time")
 CALLS = (
     "print({a})",
     "print({a}, {a})",
@@ -132,40 +131,36 @@ CALLED = [
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> tuple[str, str]:
-    """A function that puts something out in several places, and the style of the repair."""
+def programs(draw: st.DrawFn) -> str:
+    """A function that puts something out in several places."""
     one = st.sampled_from
     lines = []
     for _ in range(draw(st.integers(1, 2))):
         call = draw(one(CALLS)).format(a=draw(one(ARGUMENTS)))
         lines.append(draw(one(FRAMES)).replace("{c}", call))
-    return PROGRAM.format(lines="\n    ".join(lines)), draw(one(STYLES))
+    return PROGRAM.format(lines="\n    ".join(lines))
 
 
-def check(program: tuple[str, str], root: Path) -> None:
+def check(program: str, root: Path) -> None:
     """Fix the program, and run it before and after."""
-    code, style = program
     try:
-        compile(code, "program.py", "exec")
+        compile(program, "program.py", "exec")
     except SyntaxError:
         return
-    how = Settings(side_effects=style)
-    config = Config(root=root, select=("TCL12",), compiled=("*:f",), settings=how)
-    assert_kept(code, CALLED, root, config)
+    config = Config(root=root, select=("TCL12",), compiled=("*:f",))
+    assert_kept(program, CALLED, root, config)
 
 
 @pytest.mark.slow
 @pytest.mark.sample_of("test_eager_code_says_the_same_in_many_programs")
 @settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 @given(program=programs())
-def test_eager_code_says_the_same(program: tuple[str, str], tmp_path: Path) -> None:
+def test_eager_code_says_the_same(program: str, tmp_path: Path) -> None:
     check(program, tmp_path)
 
 
 @pytest.mark.exhaustive
 @settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(program=programs())
-def test_eager_code_says_the_same_in_many_programs(
-    program: tuple[str, str], tmp_path: Path
-) -> None:
+def test_eager_code_says_the_same_in_many_programs(program: str, tmp_path: Path) -> None:
     check(program, tmp_path)

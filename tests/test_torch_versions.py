@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tclint.config import NEWEST_TORCH, SIDE_EFFECT_STYLES, Config, Settings
+from tclint.config import NEWEST_TORCH, Config, Settings
 from tclint.diagnostics import Confidence
 from tclint.fix.apply import fix_files
 from tclint.lint import examine
@@ -59,8 +59,7 @@ def _all_written(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> set[Writ
 
     monkeypatch.setattr(examine, "for_oldest", collect)
     for file in files:
-        for style in SIDE_EFFECT_STYLES:
-            check_files([file], _config(file.parent, side_effects=style))
+        check_files([file], _config(file.parent))
     return found
 
 

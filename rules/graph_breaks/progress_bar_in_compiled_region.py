@@ -38,7 +38,7 @@ class ProgressBarInCompiledRegion(Rule[SideEffectCall]):
 
 
 def _without_bar(event: SideEffectCall) -> Repair | Decline:
-    """Iterate without the bar: while compiling, or for good where ``side-effects`` says so."""
+    """Iterate without the bar while compiling."""
     site, call = event.site, event.call
     plain = _plain(event)
     obstacle = binds_or_waits(call)
@@ -48,15 +48,6 @@ def _without_bar(event: SideEffectCall) -> Repair | Decline:
     options = [a for a in arguments(call) if a not in parts.values()]
     effects = filter(None, (skipped_effects(site, o, lambda _: False) for o in options))
     skipped = ", ".join(effects)
-    if site.settings.side_effects == "remove":
-        changes = "the progress bar is gone in eager mode, too"
-        changes += f", and {skipped} is no longer evaluated" if skipped else ""
-        return Repair(
-            "Iterate without the bar",
-            (Replace(call, template, parts),),
-            Change.BEHAVIOUR,
-            changes,
-        )
     spelled = torch_name(site, IS_COMPILING)
     if isinstance(spelled, Decline):
         return spelled

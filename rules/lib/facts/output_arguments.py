@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from tclint.semantics.lattice import is_static, may_be_tensor, options
+from tclint.semantics.lattice import may_be_tensor, options
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
-from tclint.semantics.values import UNKNOWN, Class, DataScalar, External, Static, SymInt, Tensor
+from tclint.semantics.values import UNKNOWN, Static, Tensor
 
 from .purity import PURE
 
@@ -87,33 +87,6 @@ def may_show_tensor(site: Site, call: ast.Call) -> bool:
     """True when an argument's text is made from a tensor, for which the CPU waits."""
     shown = (part for argument in arguments(call) for part in _shown(argument))
     return any(may_be_tensor(site.value(part)) for part in shown)
-
-
-def reads_tensor(site: Site, call: ast.Call) -> bool:
-    """True when an argument is computed from a number read from a tensor (``.item()``)."""
-    parts = (part for argument in arguments(call) for part in nodes(argument))
-    return any(isinstance(o, DataScalar) for part in parts for o in options(site.value(part)))
-
-
-def prints_alike(site: Site, node: ast.expr) -> bool:
-    """True when a value's text is certainly the same in a graph: a shape's or a list's is not."""
-    if isinstance(node, (ast.Constant, ast.JoinedStr)):
-        return True
-    return all(isinstance(o, (Tensor, Static, SymInt)) for o in options(site.value(node)))
-
-
-def is_fixed(site: Site, node: ast.expr) -> bool:
-    """True for arguments that are the same whenever the line runs: literals, names of classes."""
-    return all(
-        isinstance(part, (ast.Constant, ast.expr_context, ast.Tuple, ast.keyword))
-        or isinstance(site.value(part), (External, Class))
-        for part in nodes(node)
-    )
-
-
-def is_known_when_traced(site: Site, node: ast.expr) -> bool:
-    """True for values that Dynamo knows while it traces: constants, sizes, classes."""
-    return isinstance(node, ast.Constant) or is_static(site.value(node))
 
 
 def _shown(argument: ast.expr) -> Iterator[ast.expr]:

@@ -11,25 +11,20 @@ from tclint.semantics.body import functions_around
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 
-from .placement import is_bound_above
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Spelled = tuple[str, tuple[Import | Insert, ...]]
 
 
-def torch_name(site: Site, dotted: str, *, top_level: bool = False) -> Spelled | Decline:
-    """How to write ``dotted`` here, or at the module's ``top_level``, and the import it needs.
+def torch_name(site: Site, dotted: str) -> Spelled | Decline:
+    """How to write ``dotted`` here, and the import it needs.
 
     Where functions import torch, and the file does not, the import goes into the function.
     """
     spelled = site.spell(dotted)
-    name = (spelled or dotted).partition(".")[0]
-    if spelled is None:
-        inside = None if top_level else _by_functions(site, dotted, name)
-        return inside or _by_file(site, dotted, name)
-    if top_level and not is_bound_above(site, name):
-        return Decline("torch is not imported above this function")
-    return spelled, ()
+    if spelled is not None:
+        return spelled, ()
+    name = dotted.partition(".")[0]
+    return _by_functions(site, dotted, name) or _by_file(site, dotted, name)
 
 
 def _by_file(site: Site, dotted: str, name: str) -> Spelled | Decline:
