@@ -89,11 +89,6 @@ checks = st.builds(
     lambda flag, test, message: _lines(f"if {flag}{test}:", f"    raise ValueError({message})"),
     flags, tests, st.sampled_from(['"bad"', 'f"bad {y.detach()}"', ""]),
 )  # fmt: skip
-torch_checks = st.builds(
-    lambda name, test: _lines(f"torch.{name}{test})"),
-    st.sampled_from(["_check_tensor_all(", "_check_tensor_all_with(IndexError, "]),
-    st.builds("y {} {}".format, st.sampled_from([">", "<"]), numbers),
-)
 asserts = st.builds(
     lambda sign, number, message: _lines(f"assert y.max().item() {sign} {number}{message}"),
     st.sampled_from([">=", "<", "!="]), numbers,
@@ -144,9 +139,7 @@ masked = st.builds(
     ),
 )  # fmt: skip
 starts = st.sampled_from(["", " * 1", " * 1.5", ".float() * 1.5", ".float()"])
-pieces = st.one_of(
-    one_way, both_ways, expressions, checks, torch_checks, asserts, drops, outputs, stores, masked
-)
+pieces = st.one_of(one_way, both_ways, expressions, checks, asserts, drops, outputs, stores, masked)
 programs = st.builds(
     lambda rate, start, body: HEAD.format(rate=rate, start=start) + "".join(body) + TAIL,
     st.sampled_from(["0.0", "0.5", "1.0"]),

@@ -9,10 +9,6 @@ from string import Formatter
 from typing import Final
 
 from tclint.regexes import regex
-from tclint.semantics.lattice import options
-from tclint.semantics.site import Site
-from tclint.semantics.values import Sequence as Elements
-from tclint.semantics.values import SymInt, Tensor
 
 _PERCENT: Final = regex(r"%(?:\((\w+)\))?[#0\- +]*(?:\d+)?(?:\.\d+)?([a-zA-Z%])")
 # Where the values begin that a message adds to what it states, and what asks for a value behind it.
@@ -179,20 +175,3 @@ def quoted(text: str) -> str:
     if literal.startswith("'") and '"' not in text and "\\'" not in literal:
         return f'"{literal[1:-1]}"'
     return literal
-
-
-def formats_dynamically(site: Site, message: ast.Lambda) -> bool:
-    """True where an f-string shows a size or a tensor; the lambda itself is not walked."""
-    fields = [n for n in ast.walk(message) if isinstance(n, ast.FormattedValue)]
-    names = [n for field in fields for n in ast.walk(field) if isinstance(n, ast.Name)]
-    return any(_is_dynamic(site, name) for name in names)
-
-
-def _is_dynamic(site: Site, name: ast.Name) -> bool:
-    known = [site.value(seen) for seen in (*site.stores(name.id), *site.loads(name.id))]
-    kinds = [kind for value in known for kind in options(value)]
-    return any(isinstance(kind, (Tensor, SymInt)) or _is_size(kind) for kind in kinds)
-
-
-def _is_size(value: object) -> bool:
-    return isinstance(value, Elements) and value.type == "Size"

@@ -19,7 +19,6 @@ from ..facts.output_arguments import (
     skipped_effects,
     written_files,
 )
-from .placement import own_statement, why_not_alone
 from .torch_name import torch_name
 
 IS_COMPILING = "torch.compiler.is_compiling"
@@ -33,6 +32,7 @@ _CHANGING = frozenset(
     "captureWarnings setLoggerClass setLogRecordFactory".split()
 )
 _IDENTITY = (ast.Is, ast.IsNot)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def repair_output(event: SideEffectCall) -> Repair | Decline:
@@ -41,9 +41,9 @@ def repair_output(event: SideEffectCall) -> Repair | Decline:
         return Decline(
             f"`{event.method}` changes what is logged: call it before compiled code runs"
         )
-    target = _decision_around(event) or own_statement(event)
+    target = _decision_around(event) or _own_statement(event)
     if target is None:
-        return Decline(why_not_alone(event))
+        return Decline(_why_not_alone(event))
     if is_compiled_only(event.site, target):
         return Decline("only compiled code runs this: a guard would leave it out for good")
     obstacle = binds_or_waits(target)
@@ -63,6 +63,24 @@ def repair_output(event: SideEffectCall) -> Repair | Decline:
         Change.BEHAVIOUR if changes else Change.SAME_BITS,
         f"compiled code {', and '.join(changes)}" if changes else "",
     )
+
+
+def _own_statement(event: SideEffectCall) -> ast.Expr | None:
+    """The statement that a call is; None also in a lambda, which is walked like a statement."""
+    return None if isinstance(event.site.body.scope, ast.Lambda) else event.statement
+
+
+def _why_not_alone(event: SideEffectCall) -> str:
+    """Why a call that is no statement of its own cannot be moved or left out."""
+    kinds = (ast.Lambda, *_COMPREHENSIONS, ast.stmt)
+    outer = next(one for one in event.site.ancestors(event.call) if isinstance(one, kinds))
+    if isinstance(outer, ast.Lambda):
+        return "the call is inside a lambda"
+    if isinstance(outer, _COMPREHENSIONS):
+        return "the call is inside a comprehension"
+    if isinstance(outer, ast.Expr):
+        return "the call is part of a larger expression"
+    return "the call's value is used"
 
 
 def _moves_bar(event: SideEffectCall) -> bool:
