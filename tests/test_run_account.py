@@ -11,7 +11,8 @@ import pytest
 
 from tclint.run.account import Group, account_of
 from tclint.run.gpu import Activity
-from tclint.run.outlook import Ceiling, KernelClass, KernelClasses
+from tclint.run.intervals import Interval
+from tclint.run.outlook import Ceiling, KernelClass, KernelClasses, Tried
 from tclint.run.report.text import render
 from tclint.run.session import Answer
 from tclint.run.verdict import lacks
@@ -246,3 +247,14 @@ def test_nothing_is_not_said_far_from_what_the_gpu_can_do(tmp_path: Path) -> Non
     seen.done(seen.compiled())
     assert [*lacks(on_gpu(seen, 9.8))] == []
     assert [*lacks(on_gpu(seen, 2))] == ["a step takes 5.0 times the least that arithmetic allows"]
+
+
+def test_nothing_is_not_said_where_runs_do_not_tell_what_compiling_brings(tmp_path: Path) -> None:
+    seen = plain(tmp_path, 60)
+    seen.done()
+    eager, close, wide = Interval(10, 9.9, 10.1), Interval(10, 9.8, 10.1), Interval(9, 6, 12)
+    tried = Tried("the model", ("train.py", 1), eager, close, 0, 0, 1.0, None, "")
+    assert [*lacks(replace(seen.answer(), tried=tried))] == []
+    found = replace(seen.answer(), tried=replace(tried, compiled=wide))
+    assert [*lacks(found)] == ["its runs differ too much to tell what compiling brings"]
+    assert "othing is worth a change" not in render(found, tmp_path)

@@ -83,3 +83,16 @@ def test_the_diff_of_its_fix_stands_at_a_line_without_a_proof(tmp_path: Path) ->
     page = as_html.render(found, tmp_path)
     assert page.count('class="removed"') == page.count('class="added"') == 1
     assert "fused=<span" in page[page.index('class="added"') :]
+
+
+def test_processes_that_nobody_numbers_have_the_numbers_of_their_own(tmp_path: Path) -> None:
+    recording = Recording(tmp_path)
+    lines = recording.steps(), recording.samples({5: 100}), recording.end()
+    for pid in (7, 8):
+        recording.process(*lines, pid=pid)
+    found = recording.answer()
+    for told in (as_html.render(found, tmp_path), recording.told()):
+        assert "process 7" in told
+        assert "process 8" in told
+        assert "None" not in told
+    assert "<h2>Steps, process 8</h2>" in as_html.render(found, tmp_path)

@@ -103,6 +103,8 @@ def _lacks_of_compiling(answer: Answer) -> Iterator[str]:
         yield "nothing is compiled, and what that would bring was not measured"
     elif tried.compiled.high < tried.eager.low:
         yield "compiling the model makes a step shorter"
+    elif tried.compiled.low < (1 - MODEL) * tried.eager.high:
+        yield "its runs differ too much to tell what compiling brings"
 
 
 def _lacks_of_ceiling(answer: Answer) -> Iterator[str]:

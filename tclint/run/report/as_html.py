@@ -84,7 +84,11 @@ def _content(
         "origin": " · ".join([origin(root), *_ran_on(answer)]),
         "heads": [words.head(rank, answer) for rank in answer.ranks],
         "figures": [*_figures(answer)],
-        "steps": [_steps(rank) for rank in answer.ranks if rank.recorded.steps is not None],
+        "steps": [
+            _steps(rank, rank.name if len(answer.ranks) > 1 else "")
+            for rank in answer.ranks
+            if rank.recorded.steps is not None
+        ],
         "priced": answer.priced,
         "lines": lines,
         "prices": _prices(answer.dear, root),
@@ -202,7 +206,7 @@ def _unknown(one: Ranked, root: Path) -> tuple[str, str]:
     return words.place(one.line, root), f"{words.event_words(event)}: {event.what}"
 
 
-def _steps(rank: Rank) -> dict[str, Any]:
+def _steps(rank: Rank, name: str) -> dict[str, Any]:
     """The time of each step, as points of a line from left to right."""
     steps = rank.recorded.steps
     assert steps is not None
@@ -216,7 +220,7 @@ def _steps(rank: Rank) -> dict[str, Any]:
         for n, ms in enumerate(times)
     ]
     return {
-        "name": "" if rank.number is None else rank.name,
+        "name": name,
         "points": " ".join(points),
         "spikes": [*_spikes(times, top)],
         "windows": [*_windows(steps, len(times))],
@@ -362,7 +366,7 @@ def _rank_rows(answer: Answer) -> Iterator[tuple[str, ...]]:
             str(kinds[Kind.BREAK]),
             str(kinds[Kind.RECOMPILE]),
             rounded(sum(one.seconds for one in compiled), 3),
-            str(alone),
+            str(alone) if rank.number is not None else "",
         )
 
 
