@@ -10,6 +10,7 @@ import pytest
 
 from tclint.run.intervals import Interval
 from tclint.run.launch import Settings
+from tclint.run.outlook import TRIED, Tried, read_tried, write_tried
 from tclint.run.read import read_folder
 from tclint.run.try_compile import pays_after
 from tests.run_recordings import Recording
@@ -175,3 +176,27 @@ def test_a_process_is_told_what_to_compile(tmp_path: Path) -> None:
     told = Settings(compile="blocks", more=(("A", "b"),)).environment(tmp_path)
     assert told["TCLINT_RECORD_COMPILE"] == "blocks"
     assert told["A"] == "b"
+
+
+def test_a_kept_recording_tells_what_compiling_brought(tmp_path: Path) -> None:
+    recording = Recording(tmp_path)
+    recording.process(recording.steps(), recording.samples({5: 100}), recording.end())
+    tried = Tried(
+        "the model", ("train.py", 5), Interval(10, 9.9, 10.1), Interval(8, 7.9, 8.1),
+        0, 0, 2.0, 1000, "rounding",
+    )  # fmt: skip
+    write_tried(recording.folder, tried)
+    assert recording.answer().tried == tried
+    assert "Compiling the model would save 20% (measured" in recording.told()
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"what": 3}', "\0"])
+def test_what_is_damaged_was_not_tried(tmp_path: Path, text: str) -> None:
+    (tmp_path / TRIED).write_text(text)
+    assert read_tried(tmp_path) is None
+
+
+def test_numbers_without_an_end_are_damaged(tmp_path: Path) -> None:
+    endless = Interval(1, 1, float("inf"))
+    write_tried(tmp_path, Tried("x", ("a", 1), endless, endless, 0, 0, 0.0, None, ""))
+    assert read_tried(tmp_path) is None

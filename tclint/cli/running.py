@@ -187,10 +187,14 @@ def _tries(plan: Plan, answer: Answer) -> bool:
 
 
 def _compiled(plan: Plan, answer: Answer, desk: Path) -> Tried:
+    from tclint.run.outlook import write_tried
     from tclint.run.try_compile import try_compile
 
     note("runs the command again, alternately with its models compiled and as it is")
-    return try_compile(answer, plan.settings, desk)
+    found = try_compile(answer, plan.settings, desk)
+    if plan.keep is not None:
+        write_tried(plan.keep, found)
+    return found
 
 
 def _measured(plan: Plan, answer: Answer, desk: Path) -> Ablation:

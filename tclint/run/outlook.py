@@ -5,8 +5,19 @@ Times are milliseconds of one step, the mean of those that count, unless a field
 
 from __future__ import annotations
 
+import json
+import math
+from pathlib import Path
+
+from tclint.files import read_text
+from tclint.json_text import parse_json
 from tclint.records import record
 from tclint.run.intervals import Interval
+from tclint.verify.wire import WireError, plain, rebuild
+
+TRIED = "compiled.json"
+"""The file of a recording's folder that tells what compiling brings."""
+_LARGEST = 1 << 16
 
 
 @record(frozen=True)
@@ -70,3 +81,19 @@ class Tried:
     pays_after: int | None
     change: str
     failed: str = ""
+
+
+def read_tried(folder: Path) -> Tried | None:
+    """What a recording's folder tells of compiling; None where nobody tried, or it is damaged."""
+    try:
+        found = rebuild(Tried, parse_json(read_text(folder / TRIED, _LARGEST)))
+    except (OSError, ValueError, WireError):
+        return None
+    sides = (found.eager, found.compiled)
+    numbers = [one for side in sides for one in (side.value, side.low, side.high)]
+    return found if all(map(math.isfinite, (*numbers, found.cold_start))) else None
+
+
+def write_tried(folder: Path, found: Tried) -> None:
+    """Leave in a recording's folder what compiling brings."""
+    (folder / TRIED).write_text(json.dumps(plain(found)), encoding="utf-8")

@@ -23,7 +23,7 @@ from tclint.run.kernels import kernel_classes, without_loading
 from tclint.run.launch import Ended
 from tclint.run.lines import Joined, Line, is_told, join
 from tclint.run.missing import notes_of
-from tclint.run.outlook import Ceiling, KernelClasses, Tried
+from tclint.run.outlook import Ceiling, KernelClasses, Tried, read_tried
 from tclint.run.price import FREE, Price, prices, step_times
 from tclint.run.rates import read_rates
 from tclint.run.read import Reading, training
@@ -203,6 +203,7 @@ def answer(
             work=work,
             ceiling=ranks[0].ceiling if ranks else None,
             account=account,
+            tried=read_tried(folder),
         )
     )
 

@@ -82,7 +82,9 @@ def _value(hint: Any, value: Any, where: str) -> Any:
     if origin is tuple and isinstance(value, list):
         if inner[-1] is not Ellipsis and len(value) != len(inner):
             raise WireError(f"{where} has {len(value)} parts, not {len(inner)}")
-        return tuple(_value(inner[0], item, f"{where}[{n}]") for n, item in enumerate(value))
+        kinds = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
+        pairs = enumerate(zip(kinds, value, strict=True))
+        return tuple(_value(kind, item, f"{where}[{n}]") for n, (kind, item) in pairs)
     if origin is dict and isinstance(value, dict):
         return {key: _value(inner[1], item, f"{where}[{key!r}]") for key, item in value.items()}
     if hint is float and type(value) in {int, float}:
