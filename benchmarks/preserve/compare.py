@@ -42,6 +42,8 @@ Seen = Mapping[str, Events]
 
 _OWN_ERRORS = ("AssertionError", "ValueError")
 """What programs raise themselves; compiled code may raise another one instead."""
+_FORMATTING = "Unknown format code"
+"""What text raises whose number is none: compiled code does not make the text of its output."""
 _ASKS = "is_compiling()"
 _RUNS_AGAIN = 2
 """How often the program as found runs again before what differs is said to be the fix's doing."""
@@ -181,7 +183,8 @@ def _is_free(use: str, value: Any) -> bool:
     if _is_not_covered(value):
         return True
     if use.startswith(COMPILED):
-        return value == LOST[1] or (raised is not None and raised not in _OWN_ERRORS)
+        is_own = raised in _OWN_ERRORS and not value[2].startswith(_FORMATTING)
+        return value == LOST[1] or (raised is not None and not is_own)
     return use == SCRIPT and raised is not None
 
 
