@@ -7,7 +7,9 @@ from typing import Final
 
 from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
+from tclint.semantics.collect import is_present
 from tclint.semantics.events import ContainerGrown
+from tclint.semantics.values import External
 
 from .sizes import holds_size
 
@@ -28,7 +30,7 @@ class CacheBySize(Rule[ContainerGrown]):
 
     def check(self, event: ContainerGrown) -> Finding | None:
         """Report entries whose key is a size."""
-        if event.method or not holds_size(event.key) or _is_dear(event):
+        if event.method or not holds_size(event.key) or _is_dear(event) or _is_foreign(event):
             return None
         name = event.site.text(event.container)
         return Finding(
@@ -43,3 +45,14 @@ def _is_dear(event: ContainerGrown) -> bool:
     calls = (n for n in ast.walk(event.site.body.scope) if isinstance(n, ast.Call))
     names = [event.site.dotted(call.func) or "" for call in calls]
     return any(name.startswith("torch.linalg.") or name in _DECOMPOSING for name in names)
+
+
+def _is_foreign(event: ContainerGrown) -> bool:
+    """True for what an unknown library makes: Dynamo may leave it, and the cache, eager."""
+    site, statement = event.site, event.site.statement
+    made = [statement.value] if isinstance(statement, ast.Assign) else []
+    for name in (one for one in (*made,) if isinstance(one, ast.Name)):
+        bound = (site.parent(target) for target in site.stores(name.id))
+        made += (one.value for one in bound if isinstance(one, ast.Assign))
+    callees = [site.value(one.func) for one in made if isinstance(one, ast.Call)]
+    return any(isinstance(one, External) and not is_present(one.name) for one in callees)

@@ -300,15 +300,16 @@ class Project:
         """
         if name in bindings(module, module.tree) or name in module.declared:
             return None
-        away = list(self._stars_away(module, set()))
+        away = list(dict.fromkeys(self._stars_away(module, set())))
         if any(star.partition(".")[0] in sys.stdlib_module_names for star in away):
             return None
         if away:
+            others = " or another star" if len(away) > 1 else ""
             return self._unclear(
                 f"what nothing else binds, such as `{name}`, may come from"
-                f" `from {away[-1]} import *`, and that is not there to read",
+                f" `from {away[0]} import *`{others}, and that is not there to read",
                 f"Import `{name}` by name from where it is made",
-                f"{module.name}: {away[-1]}",
+                f"* of {away[0]}",
             )
         return self._unclear(
             f"nothing that can be read binds `{name}`",

@@ -1,0 +1,67 @@
+"""A dict with an entry for each size recompiles where Dynamo traces what makes the entries."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+from tclint.config import Config
+from tclint.lint.engine import check_files
+
+LIBRARY = "import time\n\n\ndef build(n):\n    return time.time()\n"
+PROGRAM = """\
+import torch
+import library_of_kernels as library
+
+CACHE = {}
+
+
+def kernel(n):
+    made = CACHE.get(n)
+    if made is None:
+        made = MAKE
+        CACHE[n] = made
+    return made
+
+
+@torch.compile(backend="eager")
+def f(x: torch.Tensor):
+    kernel(x.shape[0])
+    return x * 2
+"""
+MAKES = {"library.build(n)": [], "torch.arange(n)": ["TCL223"]}
+
+
+def recompiles(folder: Path) -> bool:
+    """Whether the eighth size makes Dynamo translate something again."""
+    torch = pytest.importorskip("torch")
+    from torch._dynamo.utils import counters
+
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    torch._dynamo.reset()
+    counters.clear()
+    try:
+        program = importlib.import_module("program_of_kernels")
+        seen = []
+        for size in range(3, 11):
+            program.f(torch.ones(size))
+            seen.append(counters["frames"]["total"])
+    finally:
+        sys.path.remove(str(folder))
+        for name in ("program_of_kernels", "library_of_kernels"):
+            sys.modules.pop(name, None)
+    return seen[-1] > seen[-2]
+
+
+@pytest.mark.parametrize("make", MAKES)
+def test_a_cache_recompiles_for_what_is_traced(make: str, tmp_path: Path) -> None:
+    program = tmp_path / "program_of_kernels.py"
+    program.write_text(PROGRAM.replace("MAKE", make), encoding="utf-8")
+    (tmp_path / "library_of_kernels.py").write_text(LIBRARY, encoding="utf-8")
+    results = check_files([program], Config(root=tmp_path, select=("TCL223",))).results
+    assert [one.diagnostic.code for one in results] == MAKES[make]
+    assert recompiles(tmp_path) == bool(MAKES[make])
