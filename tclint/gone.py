@@ -9,6 +9,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "fleet bisect": "`git bisect run tclint verify TARGET` finds the commit",
     "fleet fix": "`tclint fix --verify TARGETS` keeps the fixes that the targets confirm",
     "fleet export": "the store is an SQLite file, which pandas and DuckDB read",
+    "new-rule": "copy the rule of docs/rule-pack, with its page, and change both",
     "review serve": "a CI job of each repository runs `tclint review`, as the action does",
 }
 OPTIONS: Final[Mapping[str, str]] = {

@@ -270,7 +270,7 @@ def test_the_version_is_printed(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["check", "fix", "verify", "rule", "config", "server", "review", "new-rule"]
+    "command", ["check", "fix", "verify", "rule", "config", "server", "review"]
 )
 def test_every_command_has_help(project: Path, command: str) -> None:
     assert f"  {command} " in tclint("--help", cwd=project).stdout

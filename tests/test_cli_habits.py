@@ -42,6 +42,7 @@ def project(tmp_path: Path) -> Path:
         (["review", "serve", "--app-id", "1"], "a CI job of each repository runs `tclint review`"),
         (["review", "--run-report", "run.json"], "`tclint run --output-format markdown` says"),
         (["review", "--mode", "check-run"], "(`annotations` shows them on the check of the job"),
+        (["new-rule", "ABC101", "a-name"], "copy the rule of docs/rule-pack"),
         (["server", "--tcp", "host:1"], "talk to its standard streams"),
         (["fix", "--statistics"], "names the rule and status of each fix"),
         (["verify", "m:f", "--output-format=html"], "(`text` and `json` say everything)"),

@@ -1,22 +1,17 @@
-"""``tclint rule``, ``tclint config`` and ``tclint new-rule``."""
+"""``tclint rule`` and ``tclint config``."""
 
 from __future__ import annotations
 
 import json
-from importlib import import_module
 from pathlib import Path
-
-import pytest
 
 from tclint.config import describe_keys
 from tclint.diagnostics import Effect
-from tclint.lint import examine
 from tclint.lint.registry import known_rules
 from tclint.lint.rule import Bad, Finding, Good, Rule, Untouched
 from tclint.report.page import page
 from tclint.semantics.events import Call
-from tclint.testing import check_example, examples_of
-from tests.test_cli_check import project, put, tclint
+from tests.test_cli_check import project, tclint
 
 __all__ = ["project"]
 
@@ -135,47 +130,3 @@ def test_keys_are_explained(project: Path) -> None:
     done = tclint("config", "scope", cwd=project)
     assert 'Type: "compiled" | "modules" | "all"\nDefault: "modules"\n' in done.stdout
     assert len(tclint("config", cwd=project).stdout.splitlines()) == len(describe_keys())
-
-
-def test_a_new_rule_is_complete_and_true(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (project / "rules").mkdir()
-    done = tclint("new-rule", "ABC101", "seed-in-region", cwd=project)
-    assert done.returncode == 0, done.stderr
-    assert "Wrote rules/seed_in_region.py and rules/seed_in_region.md.\n" in done.stdout
-    assert "name `SeedInRegion` there" in done.stdout
-    monkeypatch.syspath_prepend(project / "rules")
-    rule = import_module("seed_in_region").SeedInRegion()
-    assert (rule.code, rule.name) == ("ABC101", "seed-in-region")
-    assert "No fix is offered" in page(rule)
-    monkeypatch.setattr(examine, "load_rules", lambda: (rule,))
-    [bad, good] = examples_of(rule)
-    check_example(rule, bad, tmp_path)
-    check_example(rule, good, tmp_path)
-
-
-def test_a_new_rule_needs_both_names(project: Path) -> None:
-    put(project, "seed_in_region.md", "My notes\n")
-    done = tclint("new-rule", "ABC101", "seed-in-region", ".", cwd=project)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "seed_in_region.md exists already" in done.stderr
-    assert not (project / "seed_in_region.py").exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        pytest.param(["abc", "seed-in-region"], "`abc` is not a code", id="bad code"),
-        pytest.param(["ABC101", "Seed"], "`Seed` is not a name", id="bad name"),
-        pytest.param(["ABC101", "a-b", "nosuch"], "no such folder: nosuch", id="no folder"),
-        pytest.param(["ABC101", "taken-rule", "."], "taken_rule.py exists already", id="taken"),
-    ],
-)
-def test_a_new_rule_never_overwrites_or_guesses(
-    project: Path, arguments: list[str], message: str
-) -> None:
-    put(project, "taken_rule.py", "")
-    done = tclint("new-rule", *arguments, cwd=project)
-    assert done.returncode == 2
-    assert message in done.stderr

@@ -26,7 +26,6 @@ ALLOWED = {
     "agents/commands.py": "what our own child printed",
     "cache/envelope.py": "what `files.read_own` has read, held to its digest",
     "cache/store.py": "writes a file that it has made",
-    "cli/scaffold.py": "writes a file that is not there yet",
     "cli/terminal.py": "the null device",
     "fleet/environment.py": "what our own child printed",
     "crashes.py": "writes a file that it has made",

@@ -161,8 +161,6 @@ COMMANDS = (
     ["config"],
     ["clean", "--cache-dir", f"none{HOSTILE}"],
     ["clean", "--cache-dir", "."],
-    ["new-rule", HOSTILE, HOSTILE],
-    ["new-rule", "ABC101", "a-name", f"none{HOSTILE}"],
     [HOSTILE],
     ["verify", f"none{HOSTILE}.py:make"],
     ["verify", HOSTILE],

@@ -204,7 +204,6 @@ _RUNS: Sequence[tuple[str, str]] = (
     ("run --compare net.py net.py", ""),
     ("run -- true", ""),
     ("fleet report --store none.sqlite", ""),
-    ("new-rule mine", ""),
     ("clean", ""),
     ("--version", "tclint"),
     ("--help", "check"),

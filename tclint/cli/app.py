@@ -32,7 +32,6 @@ COMMANDS = {
     "server": "Run the language server (LSP over standard input and output).",
     "mcp": "Serve coding agents (Model Context Protocol).",
     "review": "Review a pull request.",
-    "new-rule": "Create a rule to start from.",
 }
 """Command names and what they do; each is a function in the module of the same name."""
 
@@ -41,7 +40,7 @@ GROUPS = {
     "Measure": ("run", "trace", "fleet"),
     "Look things up": ("rule", "config", "upgrade"),
     "Where you work": ("server", "mcp", "review"),
-    "Other": ("new-rule", "clean"),
+    "Other": ("clean",),
 }
 """Under these words the help lists the commands."""
 
@@ -59,10 +58,11 @@ class LazyGroup(TyperGroup):
         self, ctx: Any, args: list[str]
     ) -> tuple[str | None, TyperCommand | None, list[str]]:
         """Put the real command in the place of the one that only has a name."""
+        for words in (args[:1], args[:2]):
+            if told := GONE_COMMANDS.get(" ".join(words)):
+                ctx.fail(f"No such command {' '.join(words)!r} ({told}).")
         if args and args[0] not in self.commands and (hint := meant(args)):
             ctx.fail(f"No such command {printable(args[0])!r}. {hint}")
-        if told := GONE_COMMANDS.get(" ".join(args[:2])):
-            ctx.fail(f"No such command {' '.join(args[:2])!r} ({told}).")
         name, _, rest = super().resolve_command(ctx, [*map(_with_value, args)])
         return name, load(name) if name else None, rest
 

@@ -47,11 +47,6 @@ class Group:
     once: float = 0.0
     details: tuple[tuple[str, float], ...] = ()
 
-    @property
-    def of_model(self) -> bool:
-        """Whether it is the training, or the model, itself."""
-        return self.kind in {*_MODEL, GPU}
-
 
 @record(frozen=True)
 class Account:
