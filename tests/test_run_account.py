@@ -14,6 +14,7 @@ from tclint.run.gpu import Activity
 from tclint.run.intervals import Interval
 from tclint.run.outlook import Ceiling, KernelClass, KernelClasses, Tried
 from tclint.run.report.text import render
+from tclint.run.report.verdict_words import savings
 from tclint.run.session import Answer
 from tclint.run.verdict import lacks
 from tests.run_recordings import MS, START, Recording
@@ -152,6 +153,50 @@ def test_a_loader_says_what_it_waits_for(tmp_path: Path) -> None:
         seen.end_step()
     seen.done()
     assert "60% loading, mostly waiting for the loader's workers (train.py:13)" in seen.told()
+    saves = "would save up to 6 ms (same bits unless samples draw random numbers)"
+    assert f"Waiting for the loader's workers: more workers, or cheaper samples, {saves}" in (
+        seen.told()
+    )
+    assert "othing is worth a change" not in seen.told()
+
+
+def test_samples_that_the_loop_reads_itself_are_for_workers(tmp_path: Path) -> None:
+    collate = [*LOADER, (f"{TORCH}/utils/data/_utils/collate.py", 300, "collate")]
+    seen = Watched(tmp_path, LOOP, 16)
+    for _ in range(60):
+        seen.spend(1, (13, "train"), inside=LOADER)
+        seen.spend(1, (13, "train"), inside=collate)
+        seen.spend(8, (14, "train"), inside=MODULE)
+        seen.end_step()
+    seen.done()
+    (told,) = savings(seen.answer())
+    assert told.startswith("reading samples and collate: workers (`num_workers`), or ")
+    assert " would save up to 2 ms " in told
+
+
+MOVES = """\
+def train(model, loader, optimizer):
+    for x in loader:
+        x = x.to("cuda")
+        model(x).mean().backward()
+        optimizer.step()
+
+
+train(None, None, None)
+"""
+
+
+def test_copies_to_a_gpu_are_for_pinned_memory_and_there_alone(tmp_path: Path) -> None:
+    seen = Watched(tmp_path, MOVES, 5)
+    for _ in range(60):
+        seen.spend(2, (3, "train"))
+        seen.spend(8, (4, "train"), inside=BACKWARD)
+        seen.end_step()
+    seen.done()
+    assert [*savings(seen.answer())] == []
+    (told, *_) = savings(on_gpu(seen, 9.8))
+    assert told.startswith("transfer: pinned memory (`pin_memory=True`) and `.to(device, non_")
+    assert told.endswith("would save up to 0.6 ms (same bits)")
 
 
 def test_time_of_which_nothing_was_seen_is_unexplained(tmp_path: Path) -> None:

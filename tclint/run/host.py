@@ -25,6 +25,9 @@ from tclint.verify.break_text import Libraries
 Key = tuple[str, int]
 """A line: its file and its row."""
 LINE, LOADING, TRANSFER = "line", "loading", "transfer"
+WAITING, COLLATE = "waiting for the loader's workers", "collate"
+PINNING, READING = "pinning memory", "reading samples"
+"""What a loader does."""
 _TRAINS = frozenset({"optimizer.step", "backward"})
 _WAITS = frozenset(
     {"_try_get_data", "_recv", "_recv_bytes", "recv_bytes", "poll", "wait", "select"}
@@ -366,11 +369,11 @@ def _most(ends: Counter[tuple[str, ...]], ms: float) -> str:
 def _loading(stack: Sequence[Place]) -> str:
     """What a loader does."""
     if any(place.function in _WAITS for place in stack):
-        return "waiting for the loader's workers"
+        return WAITING
     if any(place.filename.endswith("collate.py") for place in stack):
-        return "collate"
+        return COLLATE
     pins = any(place.filename.endswith("pin_memory.py") for place in stack)
-    return "pinning memory" if pins else "reading samples"
+    return PINNING if pins else READING
 
 
 def _named(filename: str) -> str:

@@ -51,6 +51,16 @@ class KernelClasses:
 
 
 @record(frozen=True)
+class Move:
+    """What would make a part of a step shorter by so many milliseconds at most."""
+
+    name: str
+    saves: float
+    remedy: str
+    change: str
+
+
+@record(frozen=True)
 class Ceiling:
     """The least that a step can take on this device, and which of its parts sets that.
 

@@ -10,6 +10,7 @@ from tclint.run.ablate import Ablation, Measured
 from tclint.run.host import Work
 from tclint.run.intervals import Interval
 from tclint.run.lines import Line
+from tclint.run.loading import loading_moves
 from tclint.run.price import FREE, Price, quiet_steps
 from tclint.run.proof import Proof
 from tclint.run.report.recorded_at import path_from, recorded_at, top_of
@@ -44,6 +45,7 @@ def render(
         "breaks_explained": dict(zip(("known", "of"), answer.joined.explained, strict=True)),
         "account": {**plain(answer.account), "unexplained": answer.account.unexplained},
         "ceiling": plain(answer.ceiling) if answer.ceiling else None,
+        "moves": [plain(move) for move in loading_moves(answer)],
         "tried": plain(answer.tried) if answer.tried else None,
         "notes": answer.notes,
         "proof": _proof(proof) if proof else None,

@@ -44,7 +44,7 @@ def _lines(answer: Answer, root: Path, ablation: Ablation | None, proved: str) -
     yield from _recompiles(answer, root)
     yield from _table(answer, words.ranked(answer), root, ablation)
     if saves := [*savings(answer)]:
-        yield "what other kernels would save:"
+        yield "what else would save time:"
         yield from (f"    {told}" for told in saves)
     yield from _account(answer, root)
     yield from _drowned(answer, root)

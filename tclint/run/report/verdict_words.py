@@ -8,6 +8,7 @@ from pathlib import Path
 from tclint.report.rounded import rounded
 from tclint.run.account import GPU, Group
 from tclint.run.host import LOADING, Part
+from tclint.run.loading import loading_moves
 from tclint.run.outlook import Tried
 from tclint.run.report import words
 from tclint.run.session import Answer
@@ -153,16 +154,28 @@ def _rest(answer: Answer) -> Iterator[str]:
 
 
 def savings(answer: Answer, least: float = _LISTED) -> Iterator[str]:
-    """What other kernels would save, or fewer of them, from a share of the step on."""
+    """What other kernels would save, fewer of them, or faster loading, from a share of the step on.
+
+    Of that no finding tells.
+    """
+    enough = least * answer.account.mean
+    if not enough:
+        return
+    for move in loading_moves(answer):
+        if move.saves >= enough:
+            yield f"{move.name}: {move.remedy} would save up to {_saved(move.saves, move.change)}"
     kernels = answer.first.kernels if answer.first is not None else None
     if kernels is None:
         return
     for one in kernels.classes:
-        if one.saves >= least * answer.account.mean:
-            change = f" ({one.change})" if one.change else ""
-            yield f"{one.name}: {one.remedy} would save up to {rounded(one.saves, 3)} ms{change}"
-    if kernels.idle_saves >= least * answer.account.mean:
+        if one.saves >= enough:
+            yield f"{one.name}: {one.remedy} would save up to {_saved(one.saves, one.change)}"
+    if kernels.idle_saves >= enough:
         yield (
             f"the GPU is idle for {rounded(kernels.idle, 3)} ms of a step: {kernels.idle_remedy} "
-            f"would save up to {rounded(kernels.idle_saves, 3)} ms"
+            f"would save up to {_saved(kernels.idle_saves)}"
         )
+
+
+def _saved(ms: float, change: str = "") -> str:
+    return f"{rounded(ms, 3)} ms{f' ({change})' if change else ''}"
