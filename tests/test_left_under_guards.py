@@ -109,8 +109,10 @@ def test_a_rate_that_is_written_out_is_not_asked(rate: str, test: str, tmp_path:
 @pytest.mark.parametrize("rate", OPEN)
 @pytest.mark.parametrize("test", TESTS)
 def test_a_rate_that_may_be_zero_is_asked_first(rate: str, test: str, tmp_path: Path) -> None:
-    after = fixed(net(DRAWN, rate, TEST=test), tmp_path)
-    assert "self.rate != 0.0 and" in after
+    code = net(DRAWN, rate, TEST=test)
+    assert [one[0] for one in found(code, tmp_path)] == ["TCL161"]
+    assert fixed(code, tmp_path) == code
+    after = code.replace(test, f"self.rate != 0.0 and {test}")
     assert found(after, tmp_path) == []
     left = found(after, tmp_path, weak=True)
     is_zero = rate in {"0.0", "0"}

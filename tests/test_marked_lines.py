@@ -420,76 +420,39 @@ PROGRAMS = {
     "branches that have nothing to do": """
         def f1(x: torch.Tensor):
             m = x > 0
-            if m.any():  # TCL160
+            if m.any():  # TCL160: `x.masked_fill(m, 0.0)` may raise, or
                 x = x.masked_fill(m, 0.0)
             return x
 
         def f2(x: torch.Tensor):
-            m = x > 0
-            if (~m).all():  # TCL160: `x.masked_fill(m, 0.0)` may raise, or
-                x = x.masked_fill(m, 0.0)
+            m, n = x > 0, x > 1
+            if (m | n).any():  # TCL160
+                x[m] = 0.0
             return x
 
         def f3(x: torch.Tensor):
             m, n = x > 0, x > 1
-            if (m | n).any():  # TCL160
-                x = x.masked_fill(m, 0.0)
+            if not (m & n).all():  # TCL160
+                x[~m] = 0.0
             return x
 
         def f4(x: torch.Tensor):
-            m, n = x > 0, x > 1
-            if not (m & n).all():  # TCL160
-                x = x.masked_fill(~m, 0.0)
+            m = x > 0
+            if m.any():  # TCL160
+                x.masked_fill_(m & (x > 2), 0.0)
             return x
 
         def f5(x: torch.Tensor):
             m = x > 0
-            if m.any():  # TCL160
-                x = x.masked_fill(m & (x > 2), 0.0)
+            if m.any():  # TCL160: the branches are not known to give the
+                x.masked_fill_(m | (x > 2), 0.0)
             return x
 
         def f6(x: torch.Tensor):
             m = x > 0
-            if m.any():  # TCL160: `x.masked_fill(m | (x > 2), 0.0)` may
-                x = x.masked_fill(m | (x > 2), 0.0)
+            if (~m).all():  # TCL160: the branches are not known to give the
+                x[m] = 0.0
             return x
-
-        def f7(x: torch.Tensor):
-            m = x > 0
-            if m.any():  # TCL160
-                x = x.masked_fill(m[:], 0.0)
-            return x
-
-        def f8(x: torch.Tensor):
-            m = x > 0
-            if m.any():  # TCL160: `x.masked_fill(m[0], 0.0)` may raise, or
-                x = x.masked_fill(m[0], 0.0)
-            return x
-
-        def f9(x: torch.Tensor):
-            m = x > 0
-            if m.any():  # TCL160
-                x = torch.where(m, x + 1, x)
-            return x
-
-        def f10(x: torch.Tensor, y: torch.Tensor):
-            m = x > 0
-            if m.any():  # TCL160
-                x = torch.where(m, y, x).masked_fill(m, 1.0)
-            return x
-
-        def f11(x: torch.Tensor, y: torch.Tensor):
-            m = x > 0
-            if m.any():  # TCL160: `torch.where(m, y, x.abs())` may raise, or
-                x = torch.where(m, y, x.abs())
-            return x
-
-        def f12(x: torch.Tensor, y: torch.Tensor):
-            m = x > 0
-            y = y + 1
-            if m.any():  # TCL160: the branches are not known to give the
-                y.copy_(torch.where(m, x, y))
-            return y
 
         def f13(x: torch.Tensor):
             m = x > 0
@@ -1228,7 +1191,7 @@ PROGRAMS = {
             return x + 1
 
         def f3(xs: list[torch.Tensor], rate: float):
-            return [x * 2 for x in xs if torch.rand(()) < rate]  # TCL161
+            return [x * 2 for x in xs if torch.rand(()) < rate]  # TCL161: test first whether
     """,
     "output": """
         async def f1(x: torch.Tensor):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tclint.diagnostics import Advice, Confidence, Decline, Effect
@@ -12,7 +11,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.values import Function, Object, Static, SymInt, Tensor, Unknown
+from tclint.semantics.values import Function, Object, Tensor, Unknown
 
 from ..lib.facts.branch_tests import decided_if, is_guard, is_only_output
 from ..lib.facts.compiling import is_compiled_aside
@@ -22,10 +21,8 @@ from ..lib.facts.likely_numbers import is_for_one_dtype, is_likely_number
 from ..lib.facts.purity import is_pure
 from ..lib.facts.random_tests import decides_at_random, is_number_of_library
 from ..lib.facts.shapes import same_shape
-from ..lib.judge.aliases import is_own_result, judge_copy
-from ..lib.judge.same_device import judge_chosen
-from ..lib.judge.saved_for_backward import judge_kept
-from ..lib.judge.verdict import PROVED, Changes, Verdict, combine
+from ..lib.judge.aliases import is_own_result
+from ..lib.judge.verdict import Changes, Verdict, combine
 from ..lib.rewrite.proved import repair_as_proved
 from ..lib.rewrite.where import choose
 from ..lib.wording import at_most_medium, consequence, loop_ids, short
@@ -59,7 +56,6 @@ _OPERATOR: Final = (
 )
 
 _MESSAGE: Final = "Always write: an empty mask selects nothing"
-_COMPUTE: Final = "Always compute: the result is the same where the test is false"
 _WRITTEN: Final = (
     "`{0}` is written even for an empty mask: the backward pass then raises if it needs what `{0}` "
     "held before"
@@ -74,7 +70,6 @@ _INFINITE: Final = ("math.inf", "math.nan", "torch.inf", "torch.nan", "numpy.inf
 _RESHAPING: Final = frozenset(
     "unsqueeze squeeze expand expand_as view reshape flatten to bool contiguous detach".split()
 )
-_ORDERED: Final = {ast.Gt: "max", ast.GtE: "max", ast.Lt: "min", ast.LtE: "min"}
 _Uniform = dict[str, bool]
 """Masks, as they are written, by what all of their elements are."""
 
@@ -170,40 +165,18 @@ def _drop_guard(site: Site, statement: ast.If) -> Repair | None:
     uniform = _if_false(site, asked[0]) if len(asked) == 1 else {}
     if not uniform:
         return None
-    judged = [_judge_idle(site, statement, inner, uniform) for inner in statement.body]
+    judged = [_judge_idle(site, inner, uniform) for inner in statement.body]
     verdicts = [verdict for verdict in judged if verdict is not None]
     if len(verdicts) < len(judged):
         return None
-    written = {target.id for target in _rebound(statement.body)}
-    names = {n.id for n in ast.walk(asked[0]) if isinstance(n, ast.Name)}
-    if len(statement.body) > 1 and written & names:  # the test would not hold any more
-        return None
-    message = _COMPUTE if written else _MESSAGE
     if flags:
         parts = {f"flag_{i}": flag for i, flag in enumerate(flags)}
         kept = Replace(statement.test, " and ".join(f"${name}" for name in parts), parts)
     else:
         lines = {f"line_{i}": line for i, line in enumerate(statement.body)}
         kept = Replace(statement, "\n".join(f"${name}" for name in lines), lines)
-    verdicts += [_judge_test(site, asked[0])]
-    repair = repair_as_proved(combine(verdicts), message, (kept,))
+    repair = repair_as_proved(combine(verdicts), _MESSAGE, (kept,))
     return repair if isinstance(repair, Repair) else None
-
-
-def _judge_test(site: Site, test: ast.expr) -> Verdict:
-    """Judge that the test itself raises nothing: the greatest of no elements does."""
-    extremes = [
-        call.func.value
-        for call in ast.walk(test)
-        if isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Attribute)
-        and call.func.attr in _ORDERED.values()
-        and not call.args
-    ]
-    return combine(
-        Changes(f"`{site.text(test)}` no longer raises if `{site.text(one)}` is empty")
-        for one in extremes
-    )
 
 
 def _if_false(site: Site, test: ast.expr) -> _Uniform:
@@ -219,8 +192,6 @@ def _if_false(site: Site, test: ast.expr) -> _Uniform:
             isinstance(right, ast.Constant) and right.value == 0 and _reduced(site, left, "sum")
         ):
             return _all_are(site, _reduced(site, left, "sum"), False)
-        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _ORDERED:
-            return _beyond(site, left, op, right)
     mask = _reduced(site, test, "any") or _reduced(site, test, "sum")
     return _all_are(site, mask, False)
 
@@ -243,24 +214,6 @@ def _all_are(site: Site, mask: ast.expr | None, value: bool) -> _Uniform:
     return found
 
 
-def _beyond(site: Site, left: ast.expr, op: ast.cmpop, right: ast.expr) -> _Uniform:
-    """``x.max() > c`` is false where no element of an integer tensor ``x`` is greater than it.
-
-    The greatest of floats is NaN where one of them is, though others may be greater than ``c``.
-    """
-    data = _reduced(site, left, _ORDERED[type(op)])
-    tensor = certain_tensor(site, data) if data is not None else None
-    if data is None or tensor is None or tensor.dtype is None or not _is_plain(site, right):
-        return {}
-    known = tensor.dtype.category == "int" and is_pure(site, data) and is_pure(site, right)
-    return {ast.dump(ast.Compare(data, [op], [right])): False} if known else {}
-
-
-def _is_plain(site: Site, node: ast.expr) -> bool:
-    """True for a number of Python."""
-    return all(isinstance(kind, (SymInt, Static)) for kind in options(site.value(node)))
-
-
 def _reduced(site: Site, node: ast.expr, name: str) -> ast.expr | None:
     match node:
         case ast.Call(func=function, args=[mask], keywords=[]):
@@ -270,16 +223,7 @@ def _reduced(site: Site, node: ast.expr, name: str) -> ast.expr | None:
     return None
 
 
-def _rebound(body: list[ast.stmt]) -> Iterator[ast.Name]:
-    for statement in body:
-        match statement:
-            case ast.Assign(targets=[ast.Name() as target]):
-                yield target
-
-
-def _judge_idle(
-    site: Site, guard: ast.If, statement: ast.stmt, uniform: _Uniform
-) -> Verdict | None:
+def _judge_idle(site: Site, statement: ast.stmt, uniform: _Uniform) -> Verdict | None:
     """Judge a statement that changes nothing where masks are ``uniform``."""
     match statement:
         case ast.Assign(targets=[ast.Subscript(value=owner, slice=index)], value=value) | (
@@ -289,10 +233,6 @@ def _judge_idle(
             return _judge_store(site, owner, index, mask, value, added=added)
         case ast.Expr(value=ast.Call() as call):
             return _judge_fill(site, call, uniform)
-        case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            masks = [*_identity(site, value, name, uniform)]
-            if masks:
-                return _judge_rebound(site, guard, value, name, masks)
     return None
 
 
@@ -344,10 +284,6 @@ def _judge_fill(site: Site, call: ast.Call, uniform: _Uniform) -> Verdict | None
             func=ast.Attribute(value=owner, attr="masked_fill_"), args=[mask, value], keywords=[]
         ) if _value(site, mask, uniform) is False:
             return _judge_store(site, owner, mask, mask, value)
-        case ast.Call(func=ast.Attribute(value=ast.Name() as owner, attr="copy_"), args=[value]):
-            masks = [*_identity(site, value, owner.id, uniform)]
-            if masks and all(same_shape(site, mask, owner) for mask in masks):
-                return _judge_copied(site, owner)
     return None
 
 
@@ -381,12 +317,6 @@ def _judge_store(
         raises.append(f"its dtype cannot hold `{site.text(value)}`")
     told = f"; the write raises if {', or '.join(raises)}" if raises else ""
     return Changes(_WRITTEN.format(name) + told)
-
-
-def _judge_copied(site: Site, owner: ast.Name) -> Verdict | None:
-    """Judge that ``owner`` is written with its own elements."""
-    own = is_own_result(site, owner.id)
-    return Changes(_WRITTEN.format(owner.id)) if own else None
 
 
 def _is_computed(site: Site, value: ast.expr) -> bool:
@@ -448,109 +378,6 @@ def _holds(site: Site, owner: ast.expr, value: ast.expr) -> bool:
         case ast.Constant(value=int() | float() as size):
             return category in _LIMITS and size <= _LIMITS[category]
     return category == "float"  # infinity, or NaN
-
-
-def _identity(site: Site, node: ast.expr, name: str, uniform: _Uniform) -> Iterator[ast.expr]:
-    """The masks by which ``node`` gives just the elements of ``name``; none where it may not.
-
-    Only what keeps the dtype whatever else goes in: an arm of `torch.where` may not.
-    """
-    match node:
-        case ast.Call(func=ast.Attribute(attr="masked_fill") as function, keywords=[]):
-            whole = site.dotted(function) == "torch.masked_fill"
-            given = node.args if whole else [function.value, *node.args]
-            match given:
-                case [inner, mask, _] if _value(site, mask, uniform) is False:
-                    yield from _around(site, inner, mask, name, uniform)
-        case ast.Call(func=function, args=[mask, left, right], keywords=[]) if (
-            site.dotted(function) == "torch.where"
-        ):
-            value = _value(site, mask, uniform)
-            if value is not None:
-                chosen = left if value else right
-                yield from _around(site, chosen, mask, name, uniform)
-        case ast.BinOp(left=inner, op=ast.BitAnd() | ast.BitOr() as op, right=mask):
-            if _value(site, mask, uniform) is isinstance(op, ast.BitAnd) and _is_mask(site, name):
-                yield from _around(site, inner, mask, name, uniform)
-
-
-def _around(
-    site: Site, inner: ast.expr, mask: ast.expr, name: str, uniform: _Uniform
-) -> Iterator[ast.expr]:
-    if isinstance(inner, ast.Name) and inner.id == name:
-        yield mask
-        return
-    for found in _identity(site, inner, name, uniform):
-        yield found
-        yield mask
-
-
-def _is_mask(site: Site, name: str) -> bool:
-    loads = site.loads(name)
-    tensor = certain_tensor(site, loads[0]) if loads else None
-    return tensor is not None and is_boolean(tensor)
-
-
-def _judge_rebound(
-    site: Site, guard: ast.If, value: ast.expr, name: str, masks: Iterable[ast.expr]
-) -> Verdict | None:
-    """Judge that ``name`` always gets a new tensor with the elements of the old one."""
-    if not is_pure(site, value) and not _only_fills(site, value):
-        return None
-    owner = next(n for n in ast.walk(value) if isinstance(n, ast.Name) and n.id == name)
-    if certain_tensor(site, owner) is None:
-        return None
-    verdicts: list[Verdict] = [judge_copy(site, guard, name, name)]
-    for mask in masks:
-        if not same_shape(site, mask, owner):
-            what = f"`{site.text(mask)}` does not fit `{name}`"
-            verdicts.append(Changes(f"the fix raises, or gives another shape, if {what}"))
-        verdicts.append(judge_chosen(site, [mask], [owner]))
-        verdicts.append(judge_kept(site, guard, [mask], name))
-    others = [_judge_other(site, owner, other) for other in _others(site, value, name, masks)]
-    known = [verdict for verdict in others if verdict is not None]
-    return combine([*verdicts, *known]) if len(known) == len(others) else None
-
-
-def _only_fills(site: Site, node: ast.expr) -> bool:
-    """True for ``x.masked_fill(m, v)`` of what only computes."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=owner, attr="masked_fill"), args=args, keywords=[]):
-            torch = site.dotted(owner) == "torch"
-            parts = args if torch else [owner, *args]
-            return all(is_pure(site, part) or _only_fills(site, part) for part in parts)
-    return False
-
-
-def _others(site: Site, node: ast.expr, name: str, masks: Iterable[ast.expr]) -> Iterator[ast.expr]:
-    """What is chosen where a mask says so."""
-    known = {id(mask) for mask in masks}
-    for call in ast.walk(node):
-        if isinstance(call, ast.Call) and any(id(part) in known for part in call.args):
-            for part in call.args:
-                inner = isinstance(part, ast.Call) and any(
-                    id(p) in known for p in ast.walk(part) if p is not part
-                )
-                own = isinstance(part, ast.Name) and part.id == name
-                if id(part) not in known and not own and not inner:
-                    yield part
-
-
-def _judge_other(site: Site, owner: ast.expr, other: ast.expr) -> Verdict | None:
-    """Judge what a mask chooses for no element: it must fit, and not change the dtype."""
-    if _is_number(site, other):
-        number = Changes(
-            f"the fix raises, or widens the dtype, if it cannot hold `{site.text(other)}`"
-        )
-        return PROVED if _holds(site, owner, other) else number
-    tensor = certain_tensor(site, other)
-    if tensor is None:
-        return None
-    text = site.text(other)
-    return Changes(
-        f"`{text}` is computed even where none of it is chosen, and the result takes its shape "
-        "and dtype if they are the larger ones"
-    )
 
 
 def _confidence(event: TensorBranch) -> Confidence | None:

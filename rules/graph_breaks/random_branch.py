@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
 
-from tclint.diagnostics import Advice, Change, Confidence, Decline, Effect
-from tclint.lint.rewrite import Repair, Replace
+from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.lattice import is_tensor, options
 from tclint.semantics.ownership import is_private
 from tclint.semantics.site import Site
-from tclint.semantics.values import DataScalar, Object
+from tclint.semantics.values import DataScalar, Tensor
 from tclint.torch_facts import traced_since
 
-from ..lib.facts.branch_tests import is_asked
 from ..lib.facts.known import certain_tensor, constant
-from ..lib.facts.purity import is_pure
 from ..lib.facts.random_tests import decides_at_random, draws_in
-from ..lib.facts.uses import uses_of
-from ..lib.rewrite.names import new_variable
 from ..lib.wording import consequence, loop_ids, short
 
 _KINDS = ("if", "ternary", "and", "or", "not", "compare", "while")
@@ -30,11 +24,9 @@ _WAY_OUT = (
     "with `torch.where(keep, layer(x), x)`"
 )
 _RATE_FIRST = (
-    "Test first whether the rate is zero: at 0.0 the graph does not break, at a positive rate "
-    "it breaks as before"
+    "test first whether the rate is zero (`{0} != 0.0 and ...`): at 0.0 the graph does not break; "
+    "or compute the layer anyway and select with `torch.where(keep, layer(x), x)`"
 )
-_FEWER = "at a rate of 0.0 the random number is not drawn, so later ones differ"
-_NO_SCRIPT = "`torch.jit.script` does not take `:=`"
 _WITH_ZERO = (ast.Gt, ast.NotEq)
 _UNTRACED = "random.random"
 """Before it is traced, the graph breaks at the draw (TCL180), and Python decides."""
@@ -64,7 +56,7 @@ class RandomBranch(Rule[TensorBranch]):
         untraced = any(site.dotted(call.func) == _UNTRACED for call in draws_in(site, test))
         return Finding(
             f"The branch on `{short(site, test)}` is random{consequence(site)}",
-            _fix(site, None if guarded else skips),
+            Advice(_way_out(site, None if guarded else skips)),
             gb_ids=loop_ids(site, "GB0170"),
             confidence=Confidence.LOW if guarded and not _is_used(site, skips) else None,
             since=traced_since(_UNTRACED) if untraced else None,
@@ -73,18 +65,19 @@ class RandomBranch(Rule[TensorBranch]):
 
 @record(frozen=True)
 class _Comparison:
-    """``drawn < rate``, where ``drawn`` is between 0 and 1; ``inline`` when it is drawn there."""
+    """``drawn < rate``, where ``drawn`` is between 0 and 1."""
 
     node: ast.Compare
     rate: ast.expr
-    inline: bool
 
 
-def _fix(site: Site, skips: _Comparison | None) -> Repair | Decline:
-    """Ask for the rate first, unless the program sets one."""
+def _way_out(site: Site, skips: _Comparison | None) -> str:
+    """To ask for the rate first, unless the program sets one, or it is read from a tensor."""
     if skips is None or _is_used(site, skips):
-        return Advice(_WAY_OUT)
-    return _ask_rate_first(site, skips)
+        return _WAY_OUT
+    if any(isinstance(kind, (DataScalar, Tensor)) for kind in options(site.value(skips.rate))):
+        return _WAY_OUT
+    return _RATE_FIRST.format(short(site, skips.rate))
 
 
 def _is_written_out(found: _Comparison) -> bool:
@@ -113,11 +106,11 @@ def _find_comparison(site: Site, test: ast.expr) -> _Comparison | None:
 
 def _compared(site: Site, test: ast.Compare, drawn: ast.expr, rate: ast.expr) -> _Comparison | None:
     if isinstance(drawn, ast.Call):
-        return _Comparison(test, rate, True) if _is_uniform(site, drawn) else None
+        return _Comparison(test, rate) if _is_uniform(site, drawn) else None
     bound = [site.parent(s) for s in site.stores(drawn.id)] if isinstance(drawn, ast.Name) else []
     uniform = all(isinstance(b, ast.Assign) and _is_uniform(site, b.value) for b in bound)
     if bound and uniform and _stays_as_drawn(site, drawn):
-        return _Comparison(test, rate, False)
+        return _Comparison(test, rate)
     return None
 
 
@@ -172,82 +165,3 @@ def _says_positive(test: ast.expr, rate: str) -> bool:
     if isinstance(test, ast.NamedExpr):
         test = ast.Name(test.target.id, ast.Load())
     return ast.dump(test) == rate
-
-
-def _ask_rate_first(site: Site, found: _Comparison) -> Repair | Decline:
-    """Put ``rate != 0.0`` before the comparison.
-
-    Whatever the rate may be, also None, `!=` raises nothing: the comparison still does.
-    """
-    node, rate = found.node, found.rate
-    if is_tensor(site.value(rate)):
-        return Decline(f"the rate `{site.text(rate)}` is itself a tensor")
-    if any(isinstance(kind, DataScalar) for kind in options(site.value(rate))):
-        return Decline(f"the rate `{site.text(rate)}` is itself read from a tensor")
-    if not _only_asked(site, node):
-        return Decline("the result of the comparison is used as more than a condition")
-    if _is_plain(site, rate):
-        rewrite = _ask_first(site, node, "$rate != 0.0", {"rate": rate})
-    else:
-        rewrite = _ask_once(site, found)
-    repair = Repair(_RATE_FIRST, (rewrite,))
-    if found.inline:
-        repair = Repair(_RATE_FIRST, (rewrite,), Change.BEHAVIOUR, _FEWER)
-    # TorchScript takes neither `:=` nor attributes of plain objects, but all else that is a rate.
-    is_scripted = not isinstance(rate, (ast.Name, ast.Attribute))
-    return repair.differing(_NO_SCRIPT) if is_scripted else repair
-
-
-def _is_plain(site: Site, rate: ast.expr) -> bool:
-    """True for a variable, and for an attribute of an object in sight that is no property."""
-    match rate:
-        case ast.Name():
-            return True
-        case ast.Attribute(value=ast.Name() | ast.Attribute() as owner):
-            return isinstance(site.value(owner), Object) and is_pure(site, rate)
-    return False
-
-
-def _ask_once(site: Site, found: _Comparison) -> Replace:
-    """Keep a rate that has to be computed in a variable between the two questions."""
-    node, rate = found.node, found.rate
-    name = new_variable(site, "rate", set())
-    sides = (node.left, *node.comparators)
-    left, right = (name if side is rate else "$drawn" for side in sides)
-    sign = ">" if isinstance(node.ops[0], ast.Gt) else "<"
-    drawn = next(side for side in sides if side is not rate)
-    parts = {"rate": rate, "drawn": drawn}
-    question = f"({name} := $rate) != 0.0"
-    return _ask_first(site, node, question, parts, test=f"{left} {sign} {right}")
-
-
-def _ask_first(
-    site: Site, node: ast.expr, question: str, parts: Mapping[str, ast.expr], test: str = "$test"
-) -> Replace:
-    """Put a question before a test, which may be written another way."""
-    outer = site.parent(node)
-    if not (isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And)):
-        return Replace(node, f"{question} and {test}", {**parts, "test": node})
-    flags = {f"flag_{i}": value for i, value in enumerate(outer.values) if value is not node}
-    asked = (
-        f"{question} and {test}" if value is node else f"$flag_{i}"
-        for i, value in enumerate(outer.values)
-    )
-    return Replace(outer, " and ".join(asked), {**flags, **parts, "test": node})
-
-
-def _only_asked(site: Site, node: ast.expr) -> bool:
-    if is_asked(site, node):
-        return True
-    value: ast.expr = node
-    while isinstance(outer := site.parent(value), ast.BoolOp):
-        value = outer
-    binding, uses = site.parent(value), uses_of(site, value)
-    if not isinstance(binding, ast.Assign):
-        return False
-    nodes: Sequence[ast.expr] = uses.nodes
-    if uses.several and isinstance(binding.targets[0], ast.Name):
-        nodes = site.loads(binding.targets[0].id)  # more than see this value, but none is missed
-    elif uses.lost:
-        return False
-    return bool(nodes) and all(is_asked(site, use) for use in nodes)

@@ -20,12 +20,6 @@ def is_boolean(tensor: Tensor) -> bool:
     return tensor.dtype is not None and tensor.dtype.category == "bool"
 
 
-def is_certain_mask(site: Site, node: ast.expr) -> bool:
-    """True for an expression that is a boolean tensor for certain."""
-    tensor = certain_tensor(site, node)
-    return tensor is not None and is_boolean(tensor)
-
-
 def constant(site: Site, node: ast.expr) -> int | float | None:
     """The number that an expression always is, if the program says so."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

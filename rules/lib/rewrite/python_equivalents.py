@@ -6,7 +6,7 @@ import ast
 from functools import partial
 
 from tclint.diagnostics import Decline
-from tclint.lint.rewrite import Repair, Replace, Rewrite
+from tclint.lint.rewrite import Import, Repair, Replace, Rewrite
 from tclint.records import record
 from tclint.semantics.events import NumpyCall
 from tclint.semantics.lattice import options
@@ -18,7 +18,6 @@ from ..facts.integers import least
 from ..facts.number_flow import End, Step
 from ..judge.python_numbers import INT_BITS, bits, verdict_of
 from ..judge.verdict import PROVED, Changes, Verdict, combine
-from .names import library
 from .proved import repair_as_proved
 
 _ULP = (
@@ -96,7 +95,7 @@ def use_equivalent(
         return Decline(f"`{equivalent.name}` takes {number}")
     if is_asked_for(site, equivalent.name):
         return Decline(KEPT.format(equivalent.name))
-    name, imports = library(site, equivalent.name)
+    name, imports = _library(site, equivalent.name)
     verdicts = [_argument(site, call, equivalent), verdict_of(site, way, partial(least, site))]
     verdict = combine(verdicts)
     rewrites: tuple[Rewrite, ...] = (*imports, Replace(call.func, name))
@@ -146,3 +145,11 @@ def _known_integers(value: Value) -> bool:
 def _is_converted(site: Site, call: ast.Call) -> bool:
     outer = site.parent(call)
     return isinstance(outer, ast.Call) and site.dotted(outer.func) == "int"
+
+
+def _library(site: Site, dotted: str) -> tuple[str, tuple[Import, ...]]:
+    """How to write a builtin, or a name of another module with the import that it needs."""
+    spelled = site.spell(dotted)
+    module, _, inside = dotted.partition(".")
+    imports = (Import(module),) if inside and spelled is None else ()
+    return spelled or dotted, imports
