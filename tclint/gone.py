@@ -24,6 +24,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "--preset": "`--leave-out tests,benchmarks` leaves such findings out",
     "--ray": "a fleet runs on one machine: give each machine a file with a part of the targets",
     "--run-report": "`tclint run --output-format markdown` says what lines cost, for any page",
+    "--trace": "`TORCH_TRACE=DIR tclint verify ...` keeps torch's structured log",
     "--show-declined": "each finding says what to do instead, and why there is no fix",
 }
 KEYS: Final[Mapping[str, str]] = {
@@ -42,6 +43,7 @@ VALUES: Final[Mapping[str, str]] = {
     "hatches": "pass the number that only the caller knows in, or let `settings` capture it",
     "grouped": "`concise` starts each line with the file",
     "html": "`text` and `json` say everything",
+    "junit": "`json` says everything; the pytest plugin makes test cases of targets",
     "json-lines": "`json` holds the same objects",
     "rdjson": "reviewdog reads `sarif`",
 }

@@ -43,6 +43,8 @@ def project(tmp_path: Path) -> Path:
         (["review", "--run-report", "run.json"], "`tclint run --output-format markdown` says"),
         (["review", "--mode", "check-run"], "(`annotations` shows them on the check of the job"),
         (["new-rule", "ABC101", "a-name"], "copy the rule of docs/rule-pack"),
+        (["verify", "m:f", "--trace", "logs"], "`TORCH_TRACE=DIR tclint verify ...` keeps"),
+        (["verify", "m:f", "--output-format=junit"], "(`json` says everything; the pytest plugin"),
         (["server", "--tcp", "host:1"], "talk to its standard streams"),
         (["fix", "--statistics"], "names the rule and status of each fix"),
         (["verify", "m:f", "--output-format=html"], "(`text` and `json` say everything)"),

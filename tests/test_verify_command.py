@@ -1,4 +1,4 @@
-"""The command as people call it: configuration, formats, files, baseline, exit codes."""
+"""The command as people call it: configuration, formats, files, exit codes."""
 
 from __future__ import annotations
 
@@ -61,6 +61,14 @@ def test_a_report_is_written_to_a_file(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (1, ""), done.stderr
     assert json.loads((tmp_path / "r.json").read_text())["targets"][0]["target"] == "program"
+
+
+def test_torch_s_own_log_is_kept_where_its_variable_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TORCH_TRACE", "logs")
+    assert tclint(project(tmp_path), "program").returncode == 1
+    assert [*(tmp_path / "logs").glob("dedicated_log_torch_trace_*.log")]
 
 
 @pytest.mark.parametrize(

@@ -180,13 +180,11 @@ class Sharing(Options):
 
     warm: Child | None = None
 
-    def start(
-        self, cache: Path, trace: Path | None = None, more: Mapping[str, str] | None = None
-    ) -> Any:
+    def start(self, cache: Path, more: Mapping[str, str] | None = None) -> Any:
         """That process, or one for all else."""
         if cache.name.endswith("-probe"):
             return nullcontext(self.warm)
-        return Options.start(self, cache, trace, more)
+        return Options.start(self, cache, more)
 
 
 @pytest.fixture(scope="module")

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import pytest
-import xmlschema
 
 from tclint.diagnostics import Confidence, Diagnostic, Effect, Position, Span
 from tclint.verify.budgets import recompile_count
 from tclint.verify.complaints import complaints
 from tclint.verify.events import Break, Equality, Frame, Recompile, Sync
 from tclint.verify.join import match_lines
-from tclint.verify.report import as_github, as_json, as_junit, text
+from tclint.verify.report import as_github, as_json, text
 from tclint.verify.results import (
     Arm,
     Compiled,
@@ -294,20 +292,6 @@ def test_github_is_told_each_break_at_its_line() -> None:
     lines = as_github.render([report(Arm("after", probe(broken(4))))], HERE).splitlines()
     assert lines[0] == "::error title=tclint verify::model.py:make: 1 graph break, allowed: 0"
     assert lines[1].startswith("::error title=tclint verify,file=model.py,line=4::")
-
-
-def test_junit_tells_passed_failed_and_broken_targets_apart() -> None:
-    gone = Arm("after", None, failure=Failure("crash", "crashed \x00"))
-    found = [both(8.0, 2.0), report(Arm("after", probe(broken(4)))), report(gone)]
-    told = as_junit.render(found, HERE)
-    xmlschema.XMLSchema(Path(__file__).parent / "schemas" / "junit-10.xsd").validate(told)
-    root = ET.fromstring(told)
-    assert root.attrib["tests"] == "3"
-    assert [[child.tag for child in case] for case in root.iter("testcase")] == [
-        ["system-out"],
-        ["failure"],
-        ["error"],
-    ]
 
 
 def test_a_small_difference_must_be_seen_in_a_second_pair_of_processes() -> None:

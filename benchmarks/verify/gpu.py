@@ -103,7 +103,6 @@ def _jobs(options: argparse.Namespace) -> Iterator[tuple[Job, Comparison]]:
             time_limit=options.time_limit,
             deadline=time.monotonic() + options.seconds if options.seconds else None,
             repro=options.repro,
-            trace=options.trace,
         )
         config = Config(PROGRAMS, weak=case.hints)
         fix = fixer(config, unsafe=True) if case.fixed and not spread else None
@@ -123,7 +122,6 @@ def _options(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, help="for each program; what is known is told")
     parser.add_argument("--device", default="cuda", help="cpu, to try this")
     parser.add_argument("--repro", type=Path, help="folder for scripts that show failures")
-    parser.add_argument("--trace", type=Path, help="folder for traces")
     return parser.parse_args(argv)
 
 

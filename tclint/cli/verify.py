@@ -20,7 +20,6 @@ class Format(str, Enum):
     TEXT = "text"
     JSON = "json"
     GITHUB = "github"
-    JUNIT = "junit"
 
 
 class Phase(str, Enum):
@@ -127,12 +126,6 @@ def verify(
             metavar="DIR", help="Write scripts that reproduce each problem to this folder."
         ),
     ] = None,
-    trace: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="Write torch's structured log and a profile to this folder."
-        ),
-    ] = None,
 ) -> None:
     """Compile targets in child processes; report breaks, recompiles, syncs, results, speed."""
     from tclint.cli.configuration import warn_of_requirements
@@ -156,7 +149,6 @@ def verify(
         memory_limit=int(memory_limit * _GIB),
         speed=speed,
         repro=repro,
-        trace=trace,
     )
     if output_file is not None:
         require_report("--output-file", output_file)

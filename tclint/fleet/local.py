@@ -106,7 +106,7 @@ class LocalCrew:
         self, unit: Unit, desk: Path, device: str | None, more: dict[str, str]
     ) -> Measured:
         limit = unit.measures.time_limit + _GRACE_SECONDS
-        with Child(desk, device, limit, None, more, worker=self._worker) as child:
+        with Child(desk, device, limit, more, worker=self._worker) as child:
             self._running[unit.target, unit.arm] = child
             if self._ending:
                 return failed(KILLED, "the run was ended")

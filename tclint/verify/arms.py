@@ -41,11 +41,11 @@ class Options:
     """How to run the arms.
 
     ``memory_limit`` is in bytes; 0 sets none. ``inputs`` are configured ones, ``vary`` says what
-    other ones are like. ``repro`` and
-    ``trace`` are folders to leave scripts and traces in. ``time_limit`` holds for each child; with
-    a ``deadline``, a reading of the monotonic clock, for all of them until then. Of what takes long
-    only ``fewest_rounds`` of the ``rounds`` are timed. ``python`` is another interpreter to run the
-    target with, which needs no tclint of its own. ``export``: also try ``torch.export``.
+    other ones are like. ``repro`` is a folder to leave scripts in. ``time_limit`` holds for each
+    child; with a ``deadline``, a reading of the monotonic clock, for all of them until then. Of
+    what takes long only ``fewest_rounds`` of the ``rounds`` are timed. ``python`` is another
+    interpreter to run the target with, which needs no tclint of its own. ``export``: also try
+    ``torch.export``.
     """
 
     backend: str = "inductor"
@@ -60,7 +60,6 @@ class Options:
     rounds: int = 15
     fewest_rounds: int = 5
     repro: Path | None = None
-    trace: Path | None = None
     deadline: float | None = None
     python: str = ""
     export: bool = False
@@ -77,13 +76,11 @@ class Options:
         """Whether another child is not worth starting: it would not even import torch."""
         return self.deadline is not None and self.seconds_left < _START_SECONDS
 
-    def start(
-        self, cache: Path, trace: Path | None = None, more: Mapping[str, str] | None = None
-    ) -> Child:
+    def start(self, cache: Path, more: Mapping[str, str] | None = None) -> Child:
         """A child that runs like this; ``cache`` is a folder for its compiled code."""
         stated = self.time_limit if self.deadline is not None else None
         other = worker_command(WORKER, self.python) if self.python else ()
-        return Child(cache, self.device, self.seconds_left, trace, more, stated, other)
+        return Child(cache, self.device, self.seconds_left, more, stated, other)
 
 
 @record(frozen=True)

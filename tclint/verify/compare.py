@@ -58,7 +58,6 @@ def verify_sides(
         speedups=judge_modes(arms, equality, options.modes),
         joined=tuple(joined),
         diagnosis=diagnosis,
-        traces=_traces(options),
         applied=applied,
         eager=judge_eager(arms, options.modes),
         diff=changes(sides, arms),
@@ -149,9 +148,3 @@ def _equality(arms: tuple[Arm, ...]) -> Equality:
     verdicts = [v for v in (last.like_before, last.like_eager) if v is not None]
     telling = {"different", "unknown", "not-deterministic"}
     return next((v for v in verdicts if v.verdict in telling), verdicts[0])
-
-
-def _traces(options: Options) -> tuple[str, ...]:
-    if options.trace is None:
-        return ()
-    return tuple(sorted(str(path) for path in options.trace.resolve().rglob("*") if path.is_file()))

@@ -74,24 +74,15 @@ def peak_memory(call: Call) -> Memory:
     return Memory(torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())
 
 
-def kernels(call: Call, trace: str = "") -> Kernels | None:
-    """What one call runs on the GPU; None without one.
-
-    ``trace`` names a file for the profile, which Chrome and Perfetto show.
-    """
-    if not uses_cuda() and not trace:
+def kernels(call: Call) -> Kernels | None:
+    """What one call runs on the GPU; None without one."""
+    if not uses_cuda():
         return None
-    activities = [torch.profiler.ProfilerActivity.CPU]
-    if uses_cuda():
-        activities.append(torch.profiler.ProfilerActivity.CUDA)
+    activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
     settle()
     with torch.profiler.profile(activities=activities) as profile:
         call()
         settle()
-    if trace:
-        profile.export_chrome_trace(trace)
-    if not uses_cuda():
-        return None
     names: dict[bool, list[str]] = {True: [], False: []}
     for event in profile.events():
         names[event.device_type == torch.autograd.DeviceType.CUDA].append(event.name)

@@ -39,7 +39,7 @@ _LEFT = "what it started may still run"
 _KILLED_WORDS = "was killed (SIGKILL)"
 _UNWATCHED = "the process that watches over it was ended by"
 # Would turn compilation off, or make torch write logs of its own.
-_DROPPED = ("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE", "TORCH_LOGS", "TORCH_TRACE")
+_DROPPED = ("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE", "TORCH_LOGS")
 # NCCL's watchdog says so on its way to abort().
 _NCCL_GAVE_UP = re.compile(r"OpType=(\w+).*?ran for (\d+) milliseconds before timing out", re.S)
 _DUMPED_FRAME = re.compile(r'File "(.+?)", line (\d+)')
@@ -76,14 +76,13 @@ class Child:
         cache: Path,
         device: str | None,
         time_limit: float,
-        trace: Path | None = None,
         more: Mapping[str, str] | None = None,
         stated_limit: float | None = None,
         worker: tuple[str, ...] = (),
     ) -> None:
         """Start the worker; ``cache`` is a folder for compiled code.
 
-        ``trace`` is a folder for torch's structured log, ``more`` goes into the environment.
+        ``more`` goes into the environment.
         ``stated_limit`` is what people call the limit, where others have used up part of it.
         ``worker`` is another command than that of the worker for one arm, or another Python's.
         """
@@ -98,7 +97,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=PACKAGE_PARENT,
-            env=_environment(cache, device, trace) | dict(more or {}),
+            env=_environment(cache, device) | dict(more or {}),
             start_new_session=True,
             pass_fds=(told,) if watched else (),
         )
@@ -316,12 +315,13 @@ def _name(status: int) -> str:
         return f"signal {-status}"
 
 
-def _environment(cache: Path, device: str | None, trace: Path | None) -> dict[str, str]:
+def _environment(cache: Path, device: str | None) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if key not in _DROPPED}
     kept["TORCHINDUCTOR_CACHE_DIR"] = str(cache)
     kept["TRITON_CACHE_DIR"] = str(cache / "triton")
-    if trace is not None:
-        kept["TORCH_TRACE"] = str(trace)
+    if "TORCH_TRACE" in kept:
+        # The child works in another folder.
+        kept["TORCH_TRACE"] = str(Path(kept["TORCH_TRACE"]).absolute())
     kept["PYTHONHASHSEED"] = "0"
     if device == "cpu":
         kept["CUDA_VISIBLE_DEVICES"] = ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -42,7 +41,6 @@ class _Ready:
     child: Child
     compiled: Compiled
     draws: bool
-    profile: str = ""
 
 
 def compile_arms(
@@ -171,13 +169,11 @@ def _time_mode(
         ready: dict[int, _Ready] = {}
         for number, side in enumerate(sides):
             cache = new_cache(desk, side, f"timing-{mode}")
-            trace = _trace_folder(options, side, mode)
-            child = stack.enter_context(options.start(cache, trace))
+            child = stack.enter_context(options.start(cache))
             result = _prepare(child, side, arms[number], options, desk, mode)
             timed[number] = _with(arms[number], result)
             if isinstance(result, _Ready):
-                profile = str(trace / "profile.json") if trace else ""
-                ready[number] = replace(result, profile=profile)
+                ready[number] = result
         for number in list(ready):
             timed[number], warm = _warmed(ready[number], timed[number], tell)
             if not warm:
@@ -212,15 +208,6 @@ def _warmed(one: _Ready, arm: Arm, tell: Tell) -> tuple[Arm, bool]:
 
 def _without(arm: Arm, reason: Untimed) -> Arm:
     return replace(arm, untimed=(*arm.untimed, reason))
-
-
-def _trace_folder(options: Options, side: Side, mode: str) -> Path | None:
-    if options.trace is None:
-        return None
-    name = re.sub(r"\W+", "_", side.target).strip("_")
-    folder = options.trace.resolve() / f"{name}-{side.name}-{mode}"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def _prepare(
@@ -285,7 +272,7 @@ def _sample(ready: dict[int, _Ready], options: Options) -> tuple[_Samples, _Samp
 
 
 def _speed(arm: _Ready, eager: list[float], compiled: list[float], mode: str) -> Speed:
-    end = arm.child.ask("finish", Finished, trace=arm.profile)
+    end = arm.child.ask("finish", Finished)
     like_eager = _like_drawn(arm).like_eager
     return Speed(
         cold_start=arm.compiled.cold_start,

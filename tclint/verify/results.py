@@ -271,7 +271,6 @@ class TargetReport:
     allowed_breaks: int = 0
     diagnosis: Diagnosis | None = None
     distributed: Distributed | None = None
-    traces: tuple[str, ...] = ()
     applied: tuple[AppliedFix, ...] | None = None
     eager: tuple[Speedup, ...] = ()
     unfinished: tuple[str, ...] = ()

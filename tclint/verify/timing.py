@@ -126,13 +126,13 @@ class Timed:
         second = milliseconds(compiled, self._reps[1])
         return milliseconds(eager, self._reps[0]), second
 
-    def finish(self, trace: str) -> Finished:
-        """What is measured once, after the clock has stopped; ``trace`` names a profile's file."""
+    def finish(self) -> Finished:
+        """What is measured once, after the clock has stopped."""
         eager, compiled = self._subject.call_eager, self._call
         memory = peak_memory(compiled)
         # What compiled code has reserved stays reserved, and is not eager's.
         eager_memory = replace(peak_memory(eager), reserved=None)
-        syncs, run, eager_run = host_syncs(compiled), kernels(compiled, trace), kernels(eager)
+        syncs, run, eager_run = host_syncs(compiled), kernels(compiled), kernels(eager)
         self._watching.close()
         return Finished(
             memory=memory,

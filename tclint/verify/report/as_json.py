@@ -35,7 +35,6 @@ def _target_record(report: TargetReport) -> dict[str, Any]:
         "joined": [asdict(entry) for entry in report.joined],
         "diagnosis": asdict(report.diagnosis) if report.diagnosis else None,
         "distributed": asdict(report.distributed) if report.distributed else None,
-        "traces": list(report.traces),
         "applied": None if report.applied is None else [asdict(fix) for fix in report.applied],
         "compared": {
             "eager_graphs": report.after.probe is not None and report.after.failure is None,

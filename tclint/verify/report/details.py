@@ -61,8 +61,6 @@ def _details(report: TargetReport, base: Path) -> Iterator[str]:
         yield from diagnosis_lines(report.diagnosis)
     if report.distributed is not None:
         yield from distributed_lines(report.distributed)
-    for trace in report.traces:
-        yield f"  trace: {trace}"
 
 
 def did_not_run(report: TargetReport) -> str:
