@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tclint.fleet import plan
-from tclint.fleet.carry import Crew
 from tclint.fleet.config import read_fleet
 from tclint.fleet.environment import Environment
 from tclint.fleet.plan import Plan
@@ -57,9 +56,9 @@ class StubCrew:
         return ((unit, self.judge(unit)),)
 
 
-def crew_of(crew: Crew) -> CrewFor:
+def crew_of(crew: StubCrew) -> CrewFor:
     @contextmanager
-    def make(plan: Plan) -> Iterator[Crew]:
+    def make(plan: Plan) -> Iterator[StubCrew]:
         del plan
         yield crew
 

@@ -13,7 +13,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ import torch
 import torch._inductor.config
 
 from benchmarks.catalogues.build import build
-from benchmarks.repair.drawn import drawn_alike, number_of
 from benchmarks.repair.messages import messages_of
 from benchmarks.repair.record import BEFORE, NAMED, ROUNDED, SAME, Measured, Site
 from benchmarks.repair.rows import TRAIN, Row
@@ -80,14 +79,6 @@ class Subject:
     def results(self, *, double: bool = False) -> Results:
         """What the eager calls give."""
         return self.run(double=double).results
-
-    def loss(self, reseed: Callable[[], None]) -> float:
-        """The loss of one eager call, with generators seeded again by ``reseed``."""
-        module, arguments = self.make()
-        seed()
-        reseed()
-        with torch.no_grad():
-            return number_of(module(**arguments))
 
     def run(self, backend: CountingBackend | str | None = None, *, double: bool = False) -> Run:
         """Call ``CALLS`` times, compiled with ``backend`` or eagerly; ``double``: in float64."""
@@ -164,8 +155,6 @@ def _compared(
     eager, compiled = (
         _verdict(before["eager"], after[way], truth) for way in ("eager", "compiled")
     )
-    if eager == SAME and compiled.startswith("different"):
-        compiled = drawn_alike(subject, after["compiled"]) or compiled
     return {"eager": eager, "compiled": compiled, "messages": told}
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from benchmarks.repair.reasons import left_by_reason
 from benchmarks.repair.record import (
     AFTER,
-    DRAWN,
     ROUNDED,
     SAME,
     SETTINGS,
@@ -186,14 +185,11 @@ def _cells(pair: tuple[Measured, Measured]) -> list[str]:
 def is_better(one: Measured, kept: Measured | None) -> bool:
     """True where a row breaks less often, and eager and compiled code do what they did.
 
-    After more than safe fixes, numbers may be equal within rounding, and compiled code may draw
-    other random numbers alike.
+    After more than safe fixes, numbers may be equal within rounding.
     """
     if kept is None or one.failure is not None or one.breaks >= kept.breaks:
         return False
     numbers = all(_is_kept(getattr(one, way), getattr(kept, way)) for way in ("eager", "compiled"))
-    drawn = one.compiled.startswith(DRAWN) and _is_kept(one.eager, kept.eager)
-    numbers = numbers or drawn
     return numbers and one.messages in (SAME, kept.messages) and one.recompiles <= kept.recompiles
 
 

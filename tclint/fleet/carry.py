@@ -1,31 +1,21 @@
-"""Carry units out: what every executor has in common."""
+"""Carry units out, and start again what was ended from outside."""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, Protocol
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
 
 from tclint.fleet.units import KILLED, LOST, Measured, Unit
+
+if TYPE_CHECKING:
+    from tclint.fleet.local import LocalCrew
 
 TRIES: Final = 5
 """How often a unit is started that somebody else ends: a machine may be lost more than once."""
 
 
-class Crew(Protocol):
-    """Runs units, several at a time."""
-
-    def has_room(self, unit: Unit) -> bool:
-        """Whether the unit can be started now."""
-
-    def start(self, unit: Unit) -> None:
-        """Start a unit."""
-
-    def wait(self) -> Sequence[tuple[Unit, Measured]]:
-        """Wait until something is done, and tell what."""
-
-
-def carry_out(units: Iterable[Unit], crew: Crew) -> Iterator[tuple[Unit, Measured]]:
+def carry_out(units: Iterable[Unit], crew: LocalCrew) -> Iterator[tuple[Unit, Measured]]:
     """Every unit once, with its result, as they are done.
 
     What was ended from outside is started again. What fails by itself would fail again, and is not.

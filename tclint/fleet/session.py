@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
-from tclint.fleet.carry import Crew, carry_out
+from tclint.fleet.carry import carry_out
 from tclint.fleet.config import Fleet
 from tclint.fleet.plan import Plan, Trees, holds, planned, with_code
 from tclint.fleet.store import Known, Store, driving, open_store
 from tclint.fleet.units import KILLED, LOST, Measured, Unit
 from tclint.records import record
 
+if TYPE_CHECKING:
+    from tclint.fleet.local import LocalCrew
+
 Tell = Callable[[int, int, Unit, Measured], None]
 """Is told how many units are done, of how many, and the last one with its result."""
-CrewFor = Callable[[Plan], AbstractContextManager[Crew]]
-"""Makes the executor for a plan; it ends with the block."""
+CrewFor = Callable[[Plan], "LocalCrew"]
+"""Makes the crew for a plan; it ends with the block."""
 
 _BY_LIMITS = ("timeout", "out-of-memory")
 
