@@ -31,7 +31,6 @@ from .slice_store import store_by_mask
 from .torch_equivalents import UNSURE, TorchEquivalent, torch_equivalent
 
 _BOOL = DType("bool", "bool")
-_KEPT = "the number is stored elsewhere and changed in place"
 _ONE_TYPE = Changes(
     "`torch.jit.script` does not take a variable that is a tensor on one path and a number on "
     "another"
@@ -51,8 +50,7 @@ _COPY: Final = "the row is a copy instead of a view"
 class Way:
     """What was found on the way: how far it is proved, and what has to be written differently.
 
-    ``changed`` is true where the tensor that takes the number's place is changed by the rule's own
-    rewriting, ``written`` where a statement of the program changes it in place (``n += 1``).
+    ``written`` is true where a statement of the program changes it in place (``n += 1``).
     ``real`` says that the number is certainly not complex. ``where`` is the device that it is read
     from; None for a number that no device has.
     """
@@ -61,7 +59,6 @@ class Way:
     where: Whereabouts | None = None
     verdicts: list[Verdict] = field(default_factory=list)
     rewrites: dict[ast.AST, Replace] = field(default_factory=dict)
-    changed: bool = False
     written: bool = False
     real: bool = False
     kept: bool = False
@@ -71,10 +68,7 @@ class Way:
 
     def verdict(self) -> Verdict:
         """The weakest verdict on the way."""
-        found = combine(self.verdicts)
-        if self.changed and self.kept and not isinstance(found, Refused):
-            return Refused(_KEPT)
-        return found
+        return combine(self.verdicts)
 
     def follow(self, node: ast.expr, number: Number) -> None:
         """Follow the value of ``node``, which is ``number``, to all of its uses."""
