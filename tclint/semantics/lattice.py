@@ -190,16 +190,18 @@ def _merge_objects(flat: dict[Value, None]) -> None:
 
 def _of_many(flat: dict[Value, None]) -> dict[Value, None]:
     """The alternatives that code hangs on, as many as may be; what the others are is not known."""
-    objects: set[Value] = {value for value in flat if type(value) is Object and not value.is_module}
+    objects = [value for value in flat if type(value) is Object and not value.is_module]
     if len(objects) > CLASSES.most:
         CLASSES.cut()
-        flat = dict.fromkeys([*(value for value in flat if value not in objects), UNKNOWN])
-    data: set[Value] = {v for v in flat if type(v) in _DATA and v is not NONE and is_data(v)}
-    flat = {value: None for value in flat if value not in data}
+        cut = set[Value](objects)
+        flat = dict.fromkeys([*(value for value in flat if value not in cut), UNKNOWN])
+    data = [v for v in flat if type(v) in _DATA and v is not NONE and is_data(v)]
+    for value in data:
+        del flat[value]
     if len(flat) > ALTERNATIVES.most + (UNKNOWN in flat):
         ALTERNATIVES.cut()
         flat = dict.fromkeys([v for v in flat if v is not UNKNOWN][: ALTERNATIVES.most])
-        data = {UNKNOWN}
+        data = [UNKNOWN]
     if data:
         flat[UNKNOWN] = None
     return flat

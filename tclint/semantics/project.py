@@ -87,6 +87,9 @@ class Project:
         self._overriding: dict[tuple[ClassInfo, str], tuple[ClassInfo, ...]] = {}
         self._listed: dict[ModuleInfo, frozenset[str] | None] = {}
         self._reasons: dict[str, Unclear] = {}
+        self._last_bound: dict[tuple[ModuleInfo, str], int] = {}
+        self._replaced: dict[ModuleInfo, bool] = {}
+        self._stars: dict[ModuleInfo, dict[str, list[str]]] = {}
 
     def another(self) -> Project:
         """A project of the same files that has loaded nothing yet."""
@@ -274,13 +277,20 @@ class Project:
         if found is None:
             found = self._of(self.lookup(head, importer, seen), last, holder, seen)
             return self._missing(holder, last) if found is None and not unsure else found
-        if _is_replaced(holder) and (holder.makes(last) or last in holder.imported):
+        if self._is_replaced(holder) and (holder.makes(last) or last in holder.imported):
             return self._unclear(
                 f"`{holder.name}` puts another object in its place, so what its `{last}` is is not"
                 " known",
                 f"Import `{last}` from a file that stays what it is",
             )
         return found
+
+    def _is_replaced(self, module: ModuleInfo) -> bool:
+        """Whether a module puts another object in its place: ``sys.modules[__name__] = ...``."""
+        if module not in self._replaced:
+            text = module.file.text
+            self._replaced[module] = "sys.modules" in text and bool(_REPLACED.search(text))
+        return self._replaced[module]
 
     def _missing(self, module: ModuleInfo, name: str) -> Unclear | None:
         """Why nobody can tell what a module has under a name; None where nothing is unusual."""
@@ -362,8 +372,11 @@ class Project:
         found = self.member(holder, name, seen)
         if found is None or found is module:
             return module
-        line = last_bound(holder, name)
-        if _is_made_in(found, module) or self._loads(holder, module, line, {holder}):
+        if _is_made_in(found, module):
+            return found
+        if (holder, name) not in self._last_bound:
+            self._last_bound[holder, name] = last_bound(holder, name)
+        if self._loads(holder, module, self._last_bound[holder, name], {holder}):
             return found
         return self._unclear(
             f"`{name}` is the module `{module.name}` or what `{holder.name}` binds to that name,"
@@ -433,7 +446,8 @@ class Project:
         seen = set() if seen is None else seen
         stars = module.stars
         if len(stars) > STARS.most:
-            stars = sorted((star for star in stars if _named_after(star, name)), key=len)
+            meant = self._stars_for(module, name)
+            stars = sorted(meant, key=lambda star: (len(star), module.stars.index(star)))
         for star in reversed(stars):
             source = self.module(star, module, holding=name)
             if source is None or not self.exports(source, name):
@@ -444,6 +458,16 @@ class Project:
         if len(module.stars) > STARS.most and not hasattr(builtins, name):
             STARS.cut()
         return None
+
+    def _stars_for(self, module: ModuleInfo, name: str) -> list[str]:
+        """Those of very many stars that are named like a name begins: ``bert`` of ``BertModel``."""
+        if module not in self._stars:
+            named = self._stars[module] = {}
+            for star in module.stars:
+                named.setdefault(star.rpartition(".")[2].replace("_", ""), []).append(star)
+        named, lower = self._stars[module], name.lower()
+        beginnings = [lower[:length] for length in range(len(lower) + 1)]
+        return [star for beginning in beginnings for star in named.get(beginning, ())]
 
     def bases(self, cls: ClassInfo) -> Iterator[ClassInfo | str]:
         """The direct bases: classes of the project, or dotted names of others."""
@@ -562,11 +586,6 @@ class Project:
         return bool(unknown) and self.method(cls, "forward") is not None
 
 
-def _is_replaced(module: ModuleInfo) -> bool:
-    """Whether a module puts another object in its place: ``sys.modules[__name__] = ...``."""
-    return "sys.modules" in module.file.text and _REPLACED.search(module.file.text) is not None
-
-
 _REPLACED: Final = regex(r"sys\.modules\[__name__\][ \t]*=(?!=)")
 
 
@@ -598,11 +617,6 @@ PLAIN_BASES: Final = frozenset(
 
 def _is_of_modules(name: str) -> bool:
     return name.startswith(MODULE_PACKAGES) and name not in NO_MODULES
-
-
-def _named_after(module: str, name: str) -> bool:
-    """Whether a name begins like that of its module: ``BertModel`` of ``models.bert``."""
-    return name.lower().startswith(module.rpartition(".")[2].replace("_", ""))
 
 
 def module_name(path: Path) -> str:

@@ -222,7 +222,7 @@ class Static(Value):
 
     def __hash__(self) -> int:
         """Hash what tells most constants apart."""
-        return hash((self.type, self.value))
+        return hash(self.value) if self.known else hash(self.type)
 
     def __eq__(self, other: object) -> bool:
         """Compare type and content, what differs most often first; a constant may be no number."""
@@ -338,7 +338,7 @@ class Object(Value):
 
     def __hash__(self) -> int:
         """Hash what tells most objects apart; the fields may hold many others."""
-        return hash((self.name, self.cls, self.site))
+        return hash(self.name) if self.site is None else hash(self.site)
 
     def __eq__(self, other: object) -> bool:
         """Compare type and content, what differs most often first."""
@@ -393,6 +393,10 @@ class Function(Value):
     def _content(self) -> Fields:
         return (self.info, self.bound)
 
+    def __hash__(self) -> int:
+        """Hash what tells most functions apart."""
+        return hash(self.info)
+
 
 class Class(Value):
     """A class of the project."""
@@ -404,6 +408,10 @@ class Class(Value):
 
     def _content(self) -> Fields:
         return (self.info,)
+
+    def __hash__(self) -> int:
+        """Hash the class."""
+        return hash(self.info)
 
 
 class External(Value):
@@ -417,6 +425,10 @@ class External(Value):
     def _content(self) -> Fields:
         return (self.name,)
 
+    def __hash__(self) -> int:
+        """Hash the name."""
+        return hash(self.name)
+
 
 class BoundExternal(Value):
     """A method of a library object: ``name`` is e.g. ``torch.Tensor.item``."""
@@ -429,6 +441,10 @@ class BoundExternal(Value):
 
     def _content(self) -> Fields:
         return (self.name, self.owner)
+
+    def __hash__(self) -> int:
+        """Hash the name; there are many owners."""
+        return hash(self.name)
 
 
 class Partial(Value):

@@ -11,6 +11,7 @@ from tclint.semantics.collect import dotted_name
 from tclint.semantics.interpreter.abstract import implementation
 from tclint.semantics.interpreter.annotations import annotation_value
 from tclint.semantics.interpreter.arguments import AUTOGRAD_CONTEXT, GRADIENT, Arguments
+from tclint.semantics.interpreter.contexts import ask
 from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import PROPERTIES, attributes_of, call_function
@@ -163,7 +164,7 @@ def _of_compiled(frame: Frame, base: Compiled, name: str, node: ast.expr) -> Val
 def _of_object(frame: Frame, base: Object, name: str, node: ast.expr) -> Value:
     if base.cls is not None:
         if frame.region is not None and base.name != "super":
-            frame.analysis.asked.setdefault((base.cls, name), None)
+            ask(frame.analysis.asked, base.cls, name)
         return _object_attribute(frame, base, base.cls, name, node)
     if base.fields is not None:
         return base.field(name) or UNKNOWN
@@ -207,7 +208,7 @@ def _of_external(frame: Frame, base: External, name: str, _node: ast.expr) -> Va
 def _of_class(frame: Frame, base: Class, name: str, _node: ast.expr) -> Value:
     if frame.region is not None:  # what `apply` of an autograd function calls is its `forward`
         asked = "forward" if name == "apply" else name
-        frame.analysis.asked.setdefault((base.info, asked), None)
+        ask(frame.analysis.asked, base.info, asked)
     return _class_attribute(frame, base.info, name)
 
 

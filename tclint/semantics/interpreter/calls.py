@@ -19,6 +19,7 @@ from tclint.semantics.interpreter.compiling import (
     library_setup,
     note_scheduler,
 )
+from tclint.semantics.interpreter.contexts import ask
 from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.factories import MOVES
 from tclint.semantics.interpreter.frame import Frame
@@ -207,7 +208,7 @@ def _run_compiled(frame: Frame, node: ast.Call, inner: Value, arguments: Argumen
 @calls(Class)
 def _call_class(frame: Frame, node: ast.Call, callee: Class, arguments: Arguments) -> Value:
     if frame.region is not None:
-        frame.analysis.asked.setdefault((callee.info, "__init__"), None)
+        ask(frame.analysis.asked, callee.info, "__init__")
     return make(frame, callee.info, arguments, node)
 
 

@@ -60,10 +60,21 @@ class MethodCall:
         self.node: Final = node
 
 
-Asked = dict[tuple[ClassInfo, str], MethodCall | None]
+Asked = dict[ClassInfo, dict[str, MethodCall | None]]
 """The attributes that a walk asks objects of classes for, with the call where it is a method's."""
 
 
+def ask(asked: Asked, cls: ClassInfo, attribute: str) -> None:
+    """Note that an object of a class is asked for an attribute."""
+    known = asked.get(cls)
+    if known is None:
+        asked[cls] = {attribute: None}
+    else:
+        known.setdefault(attribute, None)
+
+
+Asks = tuple[ClassInfo, dict[str, MethodCall | None]]
+_UNASKED: Final[dict[str, MethodCall | None]] = {}
 Filled = dict[str, Value]
 """The lists and dicts among the arguments that a walk put something into, as they are then."""
 _NOTHING: Final[Filled] = {}
@@ -87,6 +98,7 @@ class Contexts:
         self._answer: Value | None = None
         self._had: Final[set[Hashable]] = set()
         self._asked: Final[dict[str, dict[str, dict[Kinds, MethodCall]]]] = {}
+        self._asks: Final[dict[Given, list[Asks]]] = {}
         self._looked: Final[dict[tuple[str, ClassInfo], int]] = {}
 
     @property
@@ -120,11 +132,9 @@ class Contexts:
         if not classes:
             return
         kinds = _kinds_of(given)
-        of_class: dict[ClassInfo, list[tuple[str, MethodCall | None]]] = {}
-        for (owner, attribute), call in asked.items():
-            of_class.setdefault(owner, []).append((attribute, call))
+        self._asks.clear()
         for name, _, cls in classes:
-            for attribute, call in of_class.get(cls, ()):
+            for attribute, call in asked.get(cls, _UNASKED).items():
                 calls = self._asked.setdefault(name, {}).setdefault(attribute, {})
                 if call is not None:
                     calls.setdefault(kinds, call)
@@ -142,13 +152,17 @@ class Contexts:
             self._answer = join([*self._known.values()])
         return self._answer
 
-    def asks(self, given: Given) -> Iterator[tuple[tuple[ClassInfo, str], MethodCall | None]]:
+    def asks(self, given: Given) -> list[Asks]:
         """What a walk for these arguments would ask their objects for."""
-        classes = _classes(given, self._asked)
-        kinds = _kinds_of(given) if classes else ()
-        for name, _, cls in classes:
-            for attribute, calls in self._asked.get(name, {}).items():
-                yield (cls, attribute), calls.get(kinds)
+        known = self._asks.get(given)
+        if known is None:
+            classes = _classes(given, self._asked)
+            kinds = _kinds_of(given) if classes else ()
+            known = self._asks[given] = [
+                (cls, {name: calls.get(kinds) for name, calls in self._asked[place].items()})
+                for place, _, cls in classes
+            ]
+        return known
 
     def is_new(self, analysis: Analysis, given: Given, likewise: Likewise) -> bool:
         """Whether a walk for these arguments may come to something new.
@@ -247,7 +261,7 @@ def _placed(given: Given, places: Container[str] | None = None) -> Iterator[tupl
 
 
 def _kinds_of(given: Given) -> Kinds:
-    return tuple((name, _kind(value)) for name, value in given)
+    return tuple([(name, _kind(value)) for name, value in given])
 
 
 def _kind(value: Value) -> Hashable:
@@ -266,15 +280,20 @@ def _parts(value: Value, deep: int) -> Iterator[Value]:
             yield from _parts(option, deep)
         return
     yield value
-    for part in _held(value) if deep else ():
+    for part in _held(value) if deep and type(value) in _HOLDING else ():
         yield from _parts(part, deep - 1)
 
 
+_HOLDING: Final = frozenset({Sequence, Mapping, Iteration, Compiled, Partial, Function, Object})
+
+
 def _held(value: Value) -> Iterable[Value]:
+    if type(value) not in _HOLDING:
+        return ()
     if isinstance(value, Sequence):
         return value.items or (value.element,)
     if isinstance(value, Mapping):
-        return (*(part for _, part in value.items), value.element)
+        return [*[part for _, part in value.items], value.element]
     if isinstance(value, Iteration):
         return (value.element,)
     if isinstance(value, Compiled):
@@ -284,5 +303,5 @@ def _held(value: Value) -> Iterable[Value]:
     if isinstance(value, Function):
         return () if value.bound is None else (value.bound,)
     if isinstance(value, Object):
-        return tuple(part for _, part in value.fields or ())
+        return [part for _, part in value.fields or ()]
     return ()

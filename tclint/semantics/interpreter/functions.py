@@ -171,12 +171,11 @@ def _note_method(
     frame: Frame, bound: Object, name: str, arguments: Arguments, node: ast.expr
 ) -> None:
     """Remember how a method is called: one of another class may be called so, too."""
-    asked = frame.analysis.asked
-    key = bound.cls, name
-    if not isinstance(node, ast.Call) or bound.cls is None or key not in asked:
+    asked = frame.analysis.asked.get(bound.cls) if bound.cls is not None else None
+    if asked is None or name not in asked or not isinstance(node, ast.Call):
         return
-    if asked[key] is None:
-        asked[key] = MethodCall(frame.body, frame.statement, frame.facts, arguments, node)
+    if asked[name] is None:
+        asked[name] = MethodCall(frame.body, frame.statement, frame.facts, arguments, node)
 
 
 def _note_call(frame: Frame, function: Function, env: Env, node: ast.expr) -> None:

@@ -16,12 +16,12 @@ from tclint.semantics.interpreter.block import walk_block
 from tclint.semantics.interpreter.callables import call_value
 from tclint.semantics.interpreter.contexts import (
     WALKS,
+    Asks,
     Behaviour,
     Contexts,
     Filled,
     Given,
     Likewise,
-    MethodCall,
 )
 from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Env, Frame
@@ -123,14 +123,16 @@ def give_up(analysis: Analysis) -> None:
         analysis.cuts.too_deep = analysis.cuts.here()
 
 
-def _ask(
-    analysis: Analysis, asked: Iterable[tuple[tuple[ClassInfo, str], MethodCall | None]]
-) -> None:
+def _ask(analysis: Analysis, asked: Iterable[Asks]) -> None:
     """Note for the walk that runs what a function which it calls asks objects for."""
-    known = analysis.asked
-    for key, call in asked:
-        if known.get(key) is None:
-            known[key] = call
+    for cls, calls in asked:
+        known = analysis.asked.get(cls)
+        if known is None:
+            analysis.asked[cls] = dict(calls)
+            continue
+        for name, call in calls.items():
+            if known.get(name) is None:
+                known[name] = call
 
 
 def _without_walk(
@@ -171,9 +173,16 @@ def _makes(info: FunctionInfo, env: Env) -> bool:
 
 
 def _rough(given: Given) -> Given:
-    rough = [(name, _without_dtype(value)) for name, value in given]
-    changed = any(pair[1] is not known[1] for pair, known in zip(rough, given, strict=True))
+    changed, rough = False, list[tuple[str, Value]]()
+    for pair in given:
+        value = pair[1]
+        vague = _without_dtype(value)
+        changed = changed or vague is not value
+        rough.append(pair if vague is value else (pair[0], vague))
     return tuple(rough) if changed else given
+
+
+_OF_DTYPES: Final = frozenset({Tensor, Sequence, Object, Union})
 
 
 def _surroundings(analysis: Analysis, info: FunctionInfo) -> Iterator[tuple[str, Value]]:
@@ -191,16 +200,23 @@ def _surroundings(analysis: Analysis, info: FunctionInfo) -> Iterator[tuple[str,
 
 def _without_dtype(value: Value) -> Value:
     """The value without symbols that hold for one call's arguments only."""
+    if type(value) not in _OF_DTYPES:
+        return value
     if isinstance(value, Tensor):
         keep = value.dtype is None or value.dtype.concrete
         return value if keep else with_dtype(value, None)
     if isinstance(value, Sequence):
-        items = None if value.items is None else tuple(map(_without_dtype, value.items))
-        return Sequence(value.type, _without_dtype(value.element), items)
+        element = _without_dtype(value.element)
+        if value.items is None:
+            return value if element is value.element else Sequence(value.type, element)
+        items = [_without_dtype(item) for item in value.items]
+        if element is value.element and all(map(operator.is_, items, value.items)):
+            return value
+        return Sequence(value.type, element, tuple(items))
     if isinstance(value, Object):
         if value.fields is None:
             return value
-        fields = tuple((name, _without_dtype(held)) for name, held in value.fields)
+        fields = tuple([(name, _without_dtype(held)) for name, held in value.fields])
         return Object(value.name, value.cls, fields=fields)
     if isinstance(value, Union):
         rough = [_without_dtype(option) for option in value.options]
