@@ -22,7 +22,7 @@ CACHE = {}
 def kernel(n):
     made = CACHE.get(n)
     if made is None:
-        made = MAKE
+        MAKE
         CACHE[n] = made
     return made
 
@@ -32,7 +32,12 @@ def f(x: torch.Tensor):
     kernel(x.shape[0])
     return x * 2
 """
-MAKES = {"library.build(n)": [], "torch.arange(n)": ["TCL223"]}
+MAKES = {
+    "made = torch.arange(n)": ["TCL223"],
+    "made = library.build(n)": [],
+    "kernels = library.build(n); made = kernels.hex() if n > 4 else kernels.hex()": [],
+    "class made:\n            pass\n": [],
+}
 
 
 def recompiles(folder: Path) -> bool:

@@ -9,7 +9,7 @@ from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.collect import is_present
 from tclint.semantics.events import ContainerGrown
-from tclint.semantics.values import External
+from tclint.semantics.values import UNKNOWN, Class, External
 
 from .sizes import holds_size
 
@@ -30,7 +30,7 @@ class CacheBySize(Rule[ContainerGrown]):
 
     def check(self, event: ContainerGrown) -> Finding | None:
         """Report entries whose key is a size."""
-        if event.method or not holds_size(event.key) or _is_dear(event) or _is_foreign(event):
+        if event.method or not holds_size(event.key) or _is_dear(event) or _stays_eager(event):
             return None
         name = event.site.text(event.container)
         return Finding(
@@ -47,12 +47,23 @@ def _is_dear(event: ContainerGrown) -> bool:
     return any(name.startswith("torch.linalg.") or name in _DECOMPOSING for name in names)
 
 
-def _is_foreign(event: ContainerGrown) -> bool:
-    """True for what an unknown library makes: Dynamo may leave it, and the cache, eager."""
+def _stays_eager(event: ContainerGrown) -> bool:
+    """True where Dynamo may leave what makes the entry to eager code, and the cache with it.
+
+    A class statement breaks the graph, and what an unknown library does may.
+    """
     site, statement = event.site, event.site.statement
     made = [statement.value] if isinstance(statement, ast.Assign) else []
     for name in (one for one in (*made,) if isinstance(one, ast.Name)):
         bound = (site.parent(target) for target in site.stores(name.id))
         made += (one.value for one in bound if isinstance(one, ast.Assign))
+    made += (
+        way for one in (*made,) if isinstance(one, ast.IfExp) for way in (one.body, one.orelse)
+    )
+    if any(isinstance(site.value(one), Class) for one in made):
+        return True
     callees = [site.value(one.func) for one in made if isinstance(one, ast.Call)]
-    return any(isinstance(one, External) and not is_present(one.name) for one in callees)
+    return any(
+        one is UNKNOWN or (isinstance(one, External) and not is_present(one.name))
+        for one in callees
+    )
