@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tclint.config import Config
+from tclint.report.as_html import changes
 from tclint.run.read import read_folder
 from tclint.run.report import as_html, as_json, as_markdown, text
 from tclint.run.session import Answer, answer
@@ -72,9 +73,14 @@ def test_a_cell_has_its_number_its_source_and_its_findings_in_all_reports(tmp_pa
 def test_a_cell_uses_what_those_before_it_define(tmp_path: Path) -> None:
     before = "import torch\nfrom torch import nn\nnet = nn.Linear(2, 2)\n"
     loop = SCRIPT + "optimizer = torch.optim.AdamW(net.parameters())\n"
-    told = notebook(tmp_path, [(OTHER, 1, before), (NAME, 2, loop)])
-    found = {line.finding.code: line.row for line in told.joined.lines if line.finding}
-    assert found["TCL507"] == loop.count("\n")
+    after = "print('the next cell')\n"
+    told = notebook(tmp_path, [(OTHER, 1, before), (NAME, 2, loop), ("/later.py", 3, after)])
+    (line,) = [one for one in told.joined.lines if one.finding and one.finding.code == "TCL507"]
+    assert line.row == loop.count("\n")
+    assert line.result is not None
+    changed = changes(line.result)
+    assert "fused=" in changed
+    assert "the next cell" not in changed
 
 
 def test_what_time_runs_is_told_at_the_rows_of_its_cell(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from tclint.run.recorded import Cell, Note, Recorded
 
 _TOGETHER = "In[].py"
 """The name, that no module has, of all cells one below the other."""
+_BETWEEN = "\n\n\n"
+"""So far apart, the lines around a change are those of its own cell."""
 _TIMED = ("<timed exec>", "<timed eval>")
 """What IPython runs below ``%%time``, whichever cell that is in."""
 _CAPTURE, _TIME = "capture", "time"
@@ -127,8 +129,9 @@ class _Together:
     def __init__(self, path: Path, cells: Sequence[Cell]) -> None:
         self.path = path
         self._cells = cells
-        self._ends = [*itertools.accumulate(cell.text.count("\n") + 1 for cell in cells)]
-        self.text = "\n".join(cell.text for cell in cells)
+        rows = (cell.text.count("\n") + len(_BETWEEN) for cell in cells)
+        self._ends = [*itertools.accumulate(rows)]
+        self.text = _BETWEEN.join(cell.text for cell in cells)
 
     def apart(self, results: Iterable[Result]) -> Iterator[Result]:
         """The results, without those in cells that ran before."""
