@@ -11,15 +11,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from benchmarks.speed.measure import Costs, best, run
 from benchmarks.speed.peers import RUFF, SLOW, Peer, Tclint
-from benchmarks.speed.report import Package, Start, page, sample_table
+from benchmarks.speed.releases import BINARIES, RELEASES, date_of
+from benchmarks.speed.releases import installed as release
+from benchmarks.speed.report import Package, Start, page, release_table, sample_table
 from benchmarks.speed.sources import NAMES, sample, size, unpacked
 
-BINARIES = "Scripts" if sys.platform == "win32" else "bin"
 ONE_FILE = "import torch\n\n\n@torch.compile\ndef f(x):\n    return x.item()\n"
 Measure = Callable[[], Costs]
 MOST_ROUNDS = 10
@@ -101,6 +103,19 @@ def sampled(name: str, count: int, work: Path, tclint: Tclint) -> str:
         return sample_table(len([*folder.iterdir()]), best(own), others)
 
 
+def releases(
+    name: str, commits: Sequence[str], work: Path, tclint: Tclint, rounds: int
+) -> dict[str, Costs]:
+    """Cold runs of earlier commits over one package, of ruff and of this tclint, in turns."""
+    source = unpacked(name, work)
+    measures: dict[str, Measure] = {"ruff": of_peer(RUFF, source, work)}
+    for commit in commits:
+        then = Tclint((str(release(commit, work)),)).check(source, None, 1)
+        measures[f"{commit}, {date_of(commit)}"] = partial(run, then)
+    measures["this one"] = partial(run, tclint.check(source, None, 1))
+    return by_turns(measures, rounds)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}")
@@ -109,6 +124,8 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path("benchmarks/out"))
     parser.add_argument("--markdown", type=Path, help="also write the page here")
     parser.add_argument("--tclint", type=Path, help="the program of a compiled wheel, to time that")
+    told = "earlier commits to time as well, compiled; none to leave them out"
+    parser.add_argument("--releases", nargs="*", default=RELEASES, metavar="COMMIT", help=told)
     parser.add_argument("--clear", action="store_true", help="download and install all anew")
     options = parser.parse_args()
     names = options.names or NAMES
@@ -120,7 +137,9 @@ def main() -> None:
     packages = [package(name, options.work, tclint, options.rounds) for name in names]
     slow = sampled(names[0], options.sample, options.work, tclint)
     form = "an installed wheel, compiled" if options.tclint else "run from its sources"
-    text = page(form, start(tclint, 10), packages, slow, options.rounds)
+    then = releases(names[0], options.releases, options.work, tclint, options.rounds)
+    tables = release_table(names[0], then), slow
+    text = page(form, start(tclint, 10), packages, tables, options.rounds)
     print(text)
     if options.markdown:
         options.markdown.write_text(text, "utf-8")

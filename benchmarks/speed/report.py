@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.speed.measure import Costs
@@ -79,6 +79,15 @@ def sample_table(files: int, tclint: Costs, peers: Sequence[tuple[str, Costs]]) 
     return "\n".join(rows) + "\n"
 
 
+def release_table(package: str, measured: Mapping[str, Costs]) -> str:
+    """CPU seconds of ruff and of each tclint on one package, measured in turns."""
+    rows = [f"| on {package} | CPU | : ruff | memory |", "| --- |" + " ---: |" * 3]
+    for name, costs in measured.items():
+        ratio = costs.cpu / measured["ruff"].cpu
+        rows.append(f"| {name} | {_seconds(costs)} | {ratio:.1f} | {costs.memory:.0f} MB |")
+    return "\n".join(rows) + "\n"
+
+
 def start_table(start: Start) -> str:
     """Start-up beside that of Python itself."""
     named = (
@@ -92,8 +101,14 @@ def start_table(start: Start) -> str:
     return "\n".join(rows) + "\n"
 
 
-def page(form: str, start: Start, packages: Sequence[Package], sampled: str, rounds: int) -> str:
-    """The whole page; ``form`` says which tclint was timed."""
+def page(
+    form: str, start: Start, packages: Sequence[Package], tables: tuple[str, str], rounds: int
+) -> str:
+    """The whole page; ``form`` says which tclint was timed.
+
+    ``tables`` are those of earlier commits and of linters that are timed on a sample.
+    """
+    releases, sampled = tables
     machine = f"Python {platform.python_version()}, {platform.machine()}, {sys.platform}"
     return f"""# Speed
 
@@ -110,6 +125,11 @@ would save nothing. *All* are the packages one after the other.
 ## Start
 
 {start_table(start)}
+## Commit by commit
+
+Cold runs of compiled wheels, built from the commits and run in turns.
+
+{releases}
 ## Beside linters written in Python
 
 {sampled}"""

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 WHEELS = {
-    "transformers": "5.4.0",
+    "transformers": "5.23.0",
     "diffusers": "0.42.1",
     "timm": "1.0.31",
     "lightning": "2.6.6",
