@@ -26,7 +26,7 @@ def unpacked(name: str, work: Path) -> Path:
     Raises:
         RuntimeError: it is not to be had.
     """
-    folder = work / "sources" / name
+    folder = work / "sources" / (f"{name}-{WHEELS[name]}" if name in WHEELS else name)
     if not folder.is_dir():
         if name == "torch":
             shutil.copytree(_installed_torch(), folder, ignore=_all_but_python)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from tclint.semantics.bounds import Bound
+from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.values import (
     NONE,
     UNKNOWN,
@@ -172,9 +173,11 @@ def _flattened(given: Iterable[Value]) -> dict[Value, None]:
 
 def _merge_objects(flat: dict[Value, None]) -> None:
     """Put objects of a class together whose making was in view, and methods of such."""
-    made = [one for one in flat if type(one) is Object and one.fields is not None]
-    for one in made if len(made) > 1 else ():
-        alike = [other for other in made if other in flat and _is_same_made(one, other)]
+    made: dict[tuple[ClassInfo | None, str], list[Object]] = {}
+    for one in flat:
+        if type(one) is Object and one.fields is not None:
+            made.setdefault((one.cls, one.name), []).append(one)
+    for alike in made.values():
         if len(alike) > 1:
             for other in alike:
                 del flat[other]
