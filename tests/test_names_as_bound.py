@@ -377,6 +377,16 @@ QUIET = {
         "            return x, first, rest\n"
         "    if (z := 3) > 2:\n        return x, z\n    return x\n"
     ),
+    "a class, a function and an import of a function around": (
+        "import torch\ndef make(kind):\n    if kind:\n        import math as made\n"
+        "        class Twice(torch.autograd.Function):\n            @staticmethod\n"
+        "            def forward(ctx, x):\n                return x * 2\n"
+        "            @staticmethod\n            def backward(ctx, gradient):\n"
+        "                return gradient * 2\n        def once(x):\n            return x\n"
+        "        def run(x):\n            return Twice.apply(once(x)) + made.pi\n"
+        "        return run\n"
+        "@torch.compile\ndef f(x):\n    return make(True)(x)\n"
+    ),
     "variables that no function here binds": (
         "import torch\nfor one in (1, 2):\n    pass\nwith open(__file__) as file:\n    pass\n"
         "def change():\n    global late\n    late = 3\n"

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import ChainLink
-from tclint.semantics.collect import local_imports
+from tclint.semantics.collect import bindings, local_imports
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
 from tclint.semantics.syntax import NAME, add_children, blocks_of, nodes
 from tclint.semantics.values import Value
@@ -103,9 +103,10 @@ class Body:
 
     def has(self, name: str) -> bool:
         """True for a variable of the function, one inside it or one around it."""
-        return bool(
-            self.assigns(name) or self.arguments(name) or self.imports(name) or self.binds(name)
-        )
+        if self.assigns(name) or self.arguments(name) or self.imports(name) or self.binds(name):
+            return True
+        around = _around(self.module.tree, self.scope)
+        return any(name in bindings(self.module, outer) for outer in around)
 
     def computed_around(self, name: str) -> bool:
         """True for what a function around this one assigns and this one only reads."""
