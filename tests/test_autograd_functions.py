@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tclint.config import Config
+from tclint.lint.engine import check_files
 from tests.dynamo import breaks, skip_before
 from tests.test_names_and_training import found
 
@@ -32,11 +34,12 @@ CALLS = {
     "a module": "class Net(torch.nn.Module):\n    def forward(self, x: torch.Tensor):\n"
     "        return Double.apply(x, 3)\n",
 }
+MARKED = "x.mul_(2); ctx.mark_dirty(x); return x"
 BODIES = [
     ("n = x.sum().item()", ["TCL101"]),
     ("print(n)", ["TCL120"]),
     ("x = x if x.sum() > 0 else -x", ["TCL160"]),
-    ("ctx.mark_dirty(x.mul_(2)); return x", ["TCL189"]),
+    (MARKED, ["TCL189"]),
     ("ctx.save_for_backward(x)", []),
     ("ctx.n = n", []),
     ("n = n if n > 2 else 2", []),
@@ -103,6 +106,24 @@ BACKWARDS = [
 @pytest.mark.parametrize(("body", "expected"), BACKWARDS)
 def test_what_backward_does_is_found(body: str, expected: list[str], tmp_path: Path) -> None:
     assert [code for code, _ in found(BACKWARD.replace("BODY", body), tmp_path, "TCL1")] == expected
+
+
+def test_marking_an_input_breaks_where_none_needs_a_gradient(tmp_path: Path) -> None:
+    text = FUNCTION.replace("BASE", "torch.autograd.Function") + CALLS["apply"]
+    program = tmp_path / "program.py"
+    program.write_text(text.replace("BODY", MARKED), encoding="utf-8")
+    [result] = check_files([program], Config(tmp_path, select=("TCL189",), weak=True)).results
+    assert "where no input needs a gradient: the graph breaks" in result.diagnostic.message
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("needs", [True, False])
+def test_dynamo_breaks_at_marked_inputs_where_none_needs_a_gradient(needs: bool) -> None:
+    skip_before((2, 13))
+    torch = pytest.importorskip("torch")
+    text = FUNCTION.replace("BASE", "torch.autograd.Function").replace("BODY", MARKED)
+    call = CALLS["apply"].replace("@torch.compile\n", "")
+    assert breaks(text + call, torch.ones(3, requires_grad=needs) * 1) is not needs
 
 
 @pytest.mark.slow

@@ -183,6 +183,38 @@ def test_a_function_that_only_eager_code_applies_is_none(tmp_path: Path) -> None
     assert [code for code, _ in found(alias, tmp_path, "TCL1")] == ["TCL101"]
 
 
+OLD = """\
+import torch
+
+
+class Double(torch.autograd.Function):
+    def __init__(self, by=2):
+        self.by = by
+
+    def forward(ctx, x):
+        return x * x.sum().item()
+
+    def backward(ctx, grad):
+        return grad
+"""
+
+
+def test_a_function_whose_objects_were_called_counts_where_it_is_applied(tmp_path: Path) -> None:
+    called = OLD + "\n\ndef f(x):\n    return Double(3)(x)\n"
+    assert found(called, tmp_path, "TCL1") == []
+    assert [code for code, _ in found(OLD + APPLIED, tmp_path, "TCL1")] == ["TCL101"]
+
+
+@pytest.mark.slow
+def test_torch_runs_such_a_function_only_where_it_is_applied() -> None:
+    torch = pytest.importorskip("torch")
+    names: dict[str, type] = {}
+    exec(OLD, names)
+    with pytest.raises(RuntimeError, match="Legacy autograd function"):
+        names["Double"](3)(torch.ones(3))
+    assert breaks(OLD + APPLIED, torch.ones(3, requires_grad=True) * 1)
+
+
 def test_an_input_without_gradient_is_not_taken_for_a_tensor(tmp_path: Path) -> None:
     text = FUNCTION.format(forward="x = x * float(eps)", backward="pass")
     text = text.replace("(ctx, x)", "(ctx, x, eps)").replace("grad * 2", "grad * 2, None")

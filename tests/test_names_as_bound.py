@@ -108,6 +108,12 @@ PROGRAMS: dict[str, dict[str, str]] = {
         "pkg/sub/read.py": READ,
         "program.py": main("from pkg import read"),
     },
+    "a module that the star of a package brings": {
+        "pkg/__init__.py": "from .sub import *\n",
+        "pkg/sub/__init__.py": "from .kept import other\n",
+        "pkg/sub/kept.py": READ + OTHER,
+        "program.py": main("import pkg", "pkg.kept.read(x)"),
+    },
     "a class of a submodule's name": package(
         "from .net import net\n", "import pkg\nmade = pkg.net()", "made.read(x)",
         read=KEEP, net="class net:\n    def read(self, x):\n"
@@ -398,6 +404,14 @@ QUIET = {
 @pytest.mark.parametrize("text", QUIET.values(), ids=QUIET)
 def test_names_that_something_binds_are_not_told(text: str, tmp_path: Path) -> None:
     assert told(tmp_path, {"program.py": text}) == []
+
+
+@pytest.mark.parametrize("imports", ["import pkg.native", "import pkg\nimport pkg.native.part"])
+def test_a_module_that_is_imported_and_not_here_is_a_library(imports: str, tmp_path: Path) -> None:
+    files = {"pkg/__init__.py": "", "program.py": main(imports, "pkg.native.read(x)")}
+    assert told(tmp_path, files) == []
+    files["program.py"] = main("import pkg", "pkg.native.read(x)")
+    assert len(told(tmp_path, files)) == 1
 
 
 def test_what_a_package_makes_while_it_runs_is_told_once_in_a_file(tmp_path: Path) -> None:

@@ -17,8 +17,7 @@ _WAYS_OUT: Final = {
     "contextvars.ContextVar": "read the variable before compiled code and pass its value in",
     "numpy.random": "`torch.rand` and similar functions draw in the graph",
     "torch.autograd.function.FunctionCtx.mark_dirty": (
-        "write the result to a new tensor instead of an input: where no input needs a gradient, "
-        "marking one breaks the graph"
+        "write the result to a new tensor instead of an input"
     ),
     "random.Random": "`torch.rand` and similar functions draw in the graph",
     "threading": "hold the lock around the call of compiled code, not inside it",
@@ -27,8 +26,10 @@ _WAYS_OUT: Final = {
     "torch.amp": "scale the loss around the compiled function, not inside it",
     "torch.cuda.amp": "scale the loss around the compiled function, not inside it",
 }
-_SOMETIMES: Final = frozenset({"torch.autograd.function.FunctionCtx.mark_dirty"})
-"""What is traced otherwise; measured on torch 2.13."""
+_SOMETIMES: Final = {
+    "torch.autograd.function.FunctionCtx.mark_dirty": " where no input needs a gradient"
+}
+"""What is traced otherwise, and when it is not; measured on torch 2.13."""
 _OTHERWISE: Final = (
     "call it before compiled code and pass the result in, or keep it for eager code under "
     "`if not torch.compiler.is_compiling():`"
@@ -62,11 +63,12 @@ class RefusedMethod(Rule[Call]):
             or _is_made_here(event, event.owner)
         ):
             return None
+        sometimes = _SOMETIMES.get(event.function, "")
         return Finding(
-            f"Dynamo does not trace `{event.function}`{consequence(event.site)}",
+            f"Dynamo does not trace `{event.function}`{sometimes}{consequence(event.site)}",
             Advice(_way_out(event.function)),
             gb_ids=loop_ids(event.site, found.gb_id),
-            confidence=at_most_medium(event) if event.function in _SOMETIMES else None,
+            confidence=at_most_medium(event) if sometimes else None,
             since=found.since,
             before=found.until,
         )

@@ -276,7 +276,8 @@ class Project:
         found = self.member(holder, last, seen)
         if found is None:
             found = self._of(self.lookup(head, importer, seen), last, holder, seen)
-            return self._missing(holder, last) if found is None and not unsure else found
+            told = found is None and not unsure and not _imports(importer, dotted)
+            return self._missing(holder, last) if told else found
         if self._is_replaced(holder) and (holder.makes(last) or last in holder.imported):
             return self._unclear(
                 f"`{holder.name}` puts another object in its place, so what its `{last}` is is not"
@@ -452,12 +453,19 @@ class Project:
             source = self.module(star, module, holding=name)
             if source is None or not self.exports(source, name):
                 continue
-            found = self.member(source, name, seen)
+            found = self.member(source, name, seen) or self._part(source, name)
             if found is not None:
                 return found
         if len(module.stars) > STARS.most and not hasattr(builtins, name):
             STARS.cut()
         return None
+
+    def _part(self, package: ModuleInfo, name: str) -> ModuleInfo | None:
+        """The module of a package that Python put under its name when the package imported it."""
+        part = self.module(f"{package.name}.{name}", package) if package.is_package else None
+        if part is None or name in bindings(package, package.tree):
+            return None
+        return part if self._loads(package, part, sys.maxsize, {package}) else None
 
     def _stars_for(self, module: ModuleInfo, name: str) -> list[str]:
         """Those of very many stars that are named like a name begins: ``bert`` of ``BertModel``."""
@@ -651,3 +659,10 @@ def _package(folder: str, known: dict[str, str]) -> str:
 
 
 __all__ = ["Project", "collect_module", "module_name"]
+
+
+def _imports(module: ModuleInfo | None, dotted: str) -> bool:
+    """Whether a file says ``import`` of a module by its whole name: a library's, if not here."""
+    statements = module.tree.body if module is not None else []
+    names = (a.name for one in statements if isinstance(one, ast.Import) for a in one.names)
+    return any(f"{name}.".startswith(f"{dotted}.") for name in names)

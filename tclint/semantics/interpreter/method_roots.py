@@ -43,7 +43,8 @@ def methods_of_torch(
             function = applied(analysis, cls)
             if function is not None and appliers is None:
                 appliers = _appliers(modules)
-            if function is not None and _are_kept_out(analysis, (appliers or {}).get(cls.name, [])):
+            using = (appliers or {}).get(cls.name, [])
+            if function is not None and (_are_kept_out(analysis, using) or _is_old(cls, using)):
                 continue
         if function is not None:
             yield Root(function, Region(f"{cls.qualname}.{function.info.name}"))
@@ -80,6 +81,16 @@ def _are_kept_out(analysis: Analysis, appliers: Sequence[FunctionInfo | None]) -
     """Whether Dynamo traces none of the functions that apply an autograd function."""
     kept_out = [one is not None and bool(not_traced(analysis, one)) for one in appliers]
     return bool(kept_out) and all(kept_out)
+
+
+def _is_old(cls: ClassInfo, appliers: Sequence[FunctionInfo | None]) -> bool:
+    """Whether an autograd function is from before torch 1.3: its objects were called.
+
+    They raise since torch 1.5, and nothing applies the class.
+    """
+    forward = cls.methods.get("forward")
+    own = forward is not None and "staticmethod" not in forward.decorators
+    return own and "__init__" in cls.methods and not appliers
 
 
 def _is_optimizer(project: Project, cls: ClassInfo) -> bool:
