@@ -260,14 +260,13 @@ def test_reports_of_verification_show_only_themselves() -> None:
     gone = Arm("after", None, failure=Failure("crash", f"crashed {HOSTILE}\n{MARKUP}"))
     found = [replace(report(arm), target=target) for arm in (Arm("after", probe(hostile)), gone)]
     assert str(HERE) == "/project"
-    for form in ("text", "json", "github", "junit"):
+    for form in ("text", "json", "github"):
         text = render_verified(found, form)
         assert leaks(text) == [], form
     assert all(
         re.fullmatch(r"::(error|warning) [^:]*::[^\n]*", line)
         for line in render_verified(found, "github").splitlines()
     )
-    ET.fromstring(render_verified(found, "junit"))
 
 
 def test_what_is_logged_moves_no_cursor() -> None:

