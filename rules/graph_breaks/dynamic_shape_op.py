@@ -18,7 +18,8 @@ from ..lib.rewrite.masked_store import store_where
 from ..lib.wording import consequence, loop_ids, short
 
 _INSTEAD = {
-    "mask": "`torch.where({mask}, {x}, 0)` keeps the shape; sums and means over it do, too",
+    "mask": "`torch.where({mask}, {x}, 0)` keeps the shape and the sum; for a mean, divide by "
+    "the mask's sum",
     "where": "`torch.where(test, a, b)` keeps the shape",
     "nonzero": "`torch.nonzero_static({x}, size=n)` has a shape known in advance",
     "argwhere": "`torch.nonzero_static({x}, size=n)` has a shape known in advance",
@@ -40,8 +41,8 @@ class DynamicShapeOp(Rule[DynamicShape]):
     name = "dynamic-shape-op"
     summary = "An operation whose output shape depends on the data breaks the graph"
     instead = (
-        "Keep the shape: `torch.where(mask, x, 0)` in place of `x[mask]`, or "
-        "`torch.nonzero_static(x, size=n)`"
+        "Keep the shape: `torch.where(mask, x, 0)` in place of `x[mask]` (for a mean, divide its "
+        "sum by the mask's), or `torch.nonzero_static(x, size=n)`"
     )
     on = DynamicShape
     effects = (Effect.GRAPH_BREAK,)
