@@ -34,9 +34,11 @@ _ALL: Final = (
     "few, infinity or NaN in another one, or computed from it, makes gradients NaN, dtypes that do "
     "not fit no longer raise, and last bits may differ"
 )
+_OVERFLOWS: Final = "in float16 the sum behind the mean of `{}` may overflow"
 _PLACES: Final = "the fix assumes that `{0}` has one element for each of `{1}`"
 _SAVES_NOTHING: Final = frozenset("all any argmax argmin count_nonzero mean sum where".split())
 _INTEGERS: Final = frozenset({"int8", "int16", "int32", "int64", "uint8"})
+_WIDE: Final = frozenset({"bfloat16", "float32", "float64"})
 _NUMBERS: Final = ("bool", "float", "int")
 _PLAIN: Final = (DataScalar, Static, SymInt)
 _OPERATORS: Final = (
@@ -47,20 +49,35 @@ _OPERATORS: Final = (
 
 @record()
 class _Reads:
-    """The tensors that an expression reads by one mask."""
+    """The tensors that an expression reads by one mask, and those of which it takes the mean."""
 
-    mask: str
+    mask: ast.expr
+    where: ast.expr
     found: list[ast.expr] = field(default_factory=list)
+    means: list[ast.expr] = field(default_factory=list)
 
     def reads(self, node: ast.AST) -> bool:
         """True for ``x[mask]``."""
-        return isinstance(node, ast.Subscript) and ast.dump(node.slice) == self.mask
+        return isinstance(node, ast.Subscript) and ast.dump(node.slice) == ast.dump(self.mask)
+
+    def total(self, node: ast.AST) -> tuple[ast.expr, str] | None:
+        """``x`` and what is asked of all that the mask selects: ``x[mask].sum()``, or the mean."""
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Subscript() as read, attr="sum" | "mean" as name),
+                args=[],
+                keywords=[],
+            ) if self.reads(read):
+                return read.value, name
+        return None
 
     def unmasked(self, node: ast.expr) -> ast.expr:
         """The expression on all elements; its leaves are the nodes of the program."""
         if isinstance(node, ast.Subscript) and self.reads(node):
             self.found.append(node.value)
             return node.value
+        if (total := self.total(node)) is not None:
+            return self._unmasked_total(*total)
         changed = copy.copy(node)
         for name, child in ast.iter_fields(node):
             if isinstance(child, ast.expr):
@@ -69,10 +86,24 @@ class _Reads:
                 setattr(changed, name, [self._unmasked_part(part) for part in child])
         return changed if list(ast.iter_child_nodes(node)) else node
 
+    def _unmasked_total(self, tensor: ast.expr, name: str) -> ast.expr:
+        """What is not selected adds zeros to the sum."""
+        self.found.append(tensor)
+        kept = ast.Call(self.where, [self.mask, tensor, ast.Constant(0)], [])
+        whole = _summed(kept)
+        if name == "sum":
+            return whole
+        self.means.append(tensor)
+        return ast.BinOp(whole, ast.Div(), _summed(self.mask))
+
     def _unmasked_part(self, part: ast.AST) -> ast.AST:
         if isinstance(part, ast.keyword):
             return ast.keyword(arg=part.arg, value=self.unmasked(part.value))
         return self.unmasked(part) if isinstance(part, ast.expr) else part
+
+
+def _summed(node: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(node, "sum", ast.Load()), [], [])
 
 
 def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
@@ -87,7 +118,7 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
         return Decline("this branch is kept for eager code and for other tensors")
     if spelled is None:
         return NO_TORCH
-    reads = _Reads(ast.dump(target.slice))
+    reads = _Reads(target.slice, ast.parse(spelled, mode="eval").body)
     whole = reads.unmasked(value)
     if not reads.found:
         return None
@@ -99,6 +130,8 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
         others = [one for one in reads.found if ast.dump(one) != ast.dump(target.value)]
         verdicts.append(judge_kept(site, statement, others, None))
         verdicts.append(Changes(_ALL.format(site.text(target.slice))))
+        halves = [one for one in reads.means if _may_be_half(site, one)]
+        verdicts += [Changes(_OVERFLOWS.format(site.text(one))) for one in halves]
     name, mask = site.text(target.value), site.text(target.slice)
     text = f"{name}.copy_({spelled}({mask}, {as_written(whole, site.text)}, {name}))"
     return repair_as_proved(combine(verdicts), _MESSAGE, (Replace(statement, text),))
@@ -134,7 +167,7 @@ def _obstacles(
 
 def _met(site: Site, node: ast.expr, reads: _Reads) -> Iterator[str]:
     """The parts of a value that are not computed for each selected element by itself."""
-    if reads.reads(node):
+    if reads.reads(node) or reads.total(node) is not None:
         return
     if not any(reads.reads(part) for part in ast.walk(node)):
         if not _is_same_for_all(site, node):
@@ -212,6 +245,8 @@ def _judge_owner(site: Site, owner: ast.expr) -> Iterator[Verdict]:
 def _is_saved(site: Site, node: ast.expr, name: str, *, is_factor: bool = False) -> bool:
     """True where autograd may save the tensor ``name`` itself for the gradient of ``node``."""
     match node:
+        case ast.Compare():
+            return False
         case ast.Name() | ast.Attribute():
             return is_factor and ast.unparse(node) == name
         case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -232,6 +267,12 @@ def _is_number(site: Site, node: ast.expr) -> bool:
         isinstance(kind, SymInt) or (isinstance(kind, Static) and kind.type in _NUMBERS)
         for kind in options(site.value(node))
     )
+
+
+def _may_be_half(site: Site, node: ast.expr) -> bool:
+    tensor = certain_tensor(site, node)
+    dtype = tensor.dtype if tensor is not None else None
+    return dtype is None or dtype.symbol not in _WIDE
 
 
 def _is_integer(site: Site, node: ast.expr) -> bool:
