@@ -32,7 +32,7 @@ def copy_children(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def prepare() -> None:
     """Start what children are copied of, for those that have the settings of this process."""
-    _ready(read_when_imported(process._environment(Path(), None, None)))
+    _ready(read_when_imported(process._environment(Path(), None)))
 
 
 def _start(command: list[str], **how: Any) -> Forked | subprocess.Popen[bytes]:

@@ -25,6 +25,8 @@ _ENOUGH = 100
 _SEEN = 0.5
 _FEW = 3
 """Samples stand for all long steps if they saw so many, or that share of their time."""
+_FEWEST = 3
+"""Fewer samples tell nothing of where the time goes."""
 _RECORDER = "tclint_recorder"
 _DEEP = 12
 """So many of the innermost frames tell whether the recorder itself was at work."""
@@ -104,6 +106,8 @@ def sampled(one: Recorded) -> Sampled:
     usual += more if len(usual) < _ENOUGH else []
     long += others
     spent = sum(loop.times[n] for n in loop.long)
+    if len(usual) + len(long) < _FEWEST:
+        return Sampled()
     return _together(loop, _scaled(usual, loop, spent), _scaled_long(long, loop, spent))
 
 
