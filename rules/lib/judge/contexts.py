@@ -29,6 +29,7 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.Div: "div",
     ast.FloorDiv: "floor_divide",
     ast.Pow: "pow",
+    ast.Sub: "sub",
 }
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPES = (*_FUNCTIONS, ast.Lambda, ast.Module)
@@ -64,6 +65,11 @@ _UNORDERED = Changes(
 )
 _NEGATIVE_POWER = Changes("an integer to a negative power, or one out of range, may raise or not")
 _OTHER_DTYPE = Changes("on a GPU, a tensor of another dtype cannot be stored through a mask")
+_NO_BOOLEANS = {
+    "sub": "torch does not subtract boolean tensors",
+    "subtract": "torch does not subtract boolean tensors",
+    "pow": "torch has no gradient of a power with a boolean tensor",
+}
 _PLACES = (Static, SymInt)
 _NAN_BOUND = Changes("a NaN bound may clamp differently, depending on torch and the processor")
 
@@ -111,9 +117,9 @@ def _python_number(site: Site, other: ast.expr) -> Verdict:
 def _operator(
     operator: ast.operator, tensor: Tensor, read: Tensor, *, reflected: bool = False
 ) -> Verdict:
-    if isinstance(operator, ast.Sub) and is_boolean(read):
-        return Refused("torch does not subtract boolean tensors")
     name = _OPERATORS.get(type(operator), "")
+    if name in _NO_BOOLEANS and is_boolean(read):
+        return Refused(_NO_BOOLEANS[name])
     verdicts = [promotion(tensor, read), _rounding(f"r{name}" if reflected else name)]
     if isinstance(operator, ast.Pow) and not _are_floats(tensor, read):
         verdicts.append(_NEGATIVE_POWER)
@@ -465,8 +471,8 @@ def _torch(
         return Refused(f"{what} of `{site.text(call.func)}` is not known to take a tensor")
     if name in ("clamp", "clip") and len(call.keywords) + len(rest) > 1:
         return Refused("`clamp` with two bounds takes either two numbers or two tensors")
-    if name in ("sub", "subtract") and is_boolean(read):
-        return Refused("torch does not subtract boolean tensors")
+    if name in _NO_BOOLEANS and is_boolean(read):
+        return Refused(_NO_BOOLEANS[name])
     tensor = certain_tensor(site, owner[0]) if owner else None
     if tensor is None:
         return Refused(f"`{site.text(call.func)}` is not known to be called with a tensor")
