@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from tclint.files import is_file
 from tclint.records import record
@@ -17,6 +17,8 @@ from tclint.run.read import Reading
 from tclint.run.recorded import Compiled, Gradients, Place, Recorded, Samples, Syncs
 
 _Stacks = TypeVar("_Stacks", Gradients, Samples, Syncs)
+_LONGEST: Final = 4096
+"""Characters of a file's name: no system opens a longer one."""
 _NAMED = re.compile(r'File "([^"\n]+)", line')
 
 
@@ -71,13 +73,13 @@ def stacks_of(one: Recorded) -> Iterator[Sequence[Place]]:
 
 
 def _below(root: Path, name: str) -> Path | None:
+    if len(name) > _LONGEST:
+        return None
     pure = PureWindowsPath(name) if "\\" in name else PurePosixPath(name)
     parts = pure.parts[1:] if pure.is_absolute() else pure.parts
-    for first in range(len(parts)):
-        path = root.joinpath(*parts[first:])
-        if os.pardir not in parts and is_file(path):
-            return path
-    return None
+    ends = (os.path.join(root, os.sep.join(parts[first:])) for first in range(len(parts)))  # noqa: PTH118
+    found = None if os.pardir in parts else next(filter(is_file, ends), None)
+    return None if found is None else Path(found)
 
 
 def _moved(one: Recorded, places: Mapping[str, Spot]) -> Recorded:
