@@ -105,9 +105,9 @@ def sampled(one: Recorded) -> Sampled:
     (usual, long), (more, others) = (_apart(hits, one.steps.ends, most) for hits in (close, rare))
     usual += more if len(usual) < _ENOUGH else []
     long += others
-    spent = sum(loop.times[n] for n in loop.long)
     if len(usual) + len(long) < _FEWEST:
         return Sampled()
+    spent = sum(loop.times[n] for n in loop.long)
     return _together(loop, _scaled(usual, loop, spent), _scaled_long(long, loop, spent))
 
 

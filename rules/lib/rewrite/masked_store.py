@@ -52,13 +52,14 @@ class _Reads:
     """The tensors that an expression reads by one mask, and those of which it takes the mean."""
 
     mask: ast.expr
+    key: str
     where: ast.expr
     found: list[ast.expr] = field(default_factory=list)
     means: list[ast.expr] = field(default_factory=list)
 
     def reads(self, node: ast.AST) -> bool:
         """True for ``x[mask]``."""
-        return isinstance(node, ast.Subscript) and ast.dump(node.slice) == ast.dump(self.mask)
+        return isinstance(node, ast.Subscript) and ast.dump(node.slice) == self.key
 
     def total(self, node: ast.AST) -> tuple[ast.expr, str] | None:
         """``x`` and what is asked of all that the mask selects: ``x[mask].sum()``, or the mean."""
@@ -118,7 +119,7 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
         return Decline("this branch is kept for eager code and for other tensors")
     if spelled is None:
         return NO_TORCH
-    reads = _Reads(target.slice, ast.parse(spelled, mode="eval").body)
+    reads = _Reads(target.slice, ast.dump(target.slice), ast.parse(spelled, mode="eval").body)
     whole = reads.unmasked(value)
     if not reads.found:
         return None
@@ -270,15 +271,17 @@ def _is_number(site: Site, node: ast.expr) -> bool:
 
 
 def _may_be_half(site: Site, node: ast.expr) -> bool:
-    tensor = certain_tensor(site, node)
-    dtype = tensor.dtype if tensor is not None else None
-    return dtype is None or dtype.symbol not in _WIDE
+    return _dtype(site, node) not in _WIDE
 
 
 def _is_integer(site: Site, node: ast.expr) -> bool:
+    return _dtype(site, node) in _INTEGERS
+
+
+def _dtype(site: Site, node: ast.expr) -> str | None:
+    """The name of a tensor's dtype, or a symbol for it; None where nothing is known of it."""
     tensor = certain_tensor(site, node)
-    dtype = tensor.dtype if tensor is not None else None
-    return dtype is not None and dtype.symbol in _INTEGERS
+    return tensor.dtype.symbol if tensor is not None and tensor.dtype is not None else None
 
 
 def _computes_integers(node: ast.expr, root: str) -> bool:
