@@ -134,10 +134,10 @@ BOTH = """
     import torch
 
     torch.set_num_threads(1)
-    small, large = torch.nn.Linear(8, 8), torch.nn.Linear(400, 400)
+    small, large = torch.nn.Linear(100, 100), torch.nn.Linear(400, 400)
     first = torch.optim.SGD(small.parameters(), 1e-3)
     second = torch.optim.SGD(large.parameters(), 1e-3)
-    x, many = torch.ones(4, 8), torch.ones(2000, 400)
+    x, many = torch.ones(400, 100), torch.ones(2000, 400)
 
     def train():
         for _ in range(60):
