@@ -32,6 +32,9 @@ _MAY_BE_AN_ARRAY = {
     "after an identity": "nn.Identity()(x)\n    return x * x.max().item()",
     "after a loop": "for _ in range(flag):\n        torch.relu(x)\n    return x * x.max().item()",
     "before its use": "s = x.max().item()\n    y = x / s\n    return y, x.shape",
+    "after what makes tensors": "y = torch.as_tensor(x)\n    return x * x.max().item()",
+    "after what takes numbers": "y = torch.mul(2, x.sum())\n    return x * x.max().item()",
+    "after a size": "y = torch.zeros(x.shape)\n    return x * x.max().item()",
     "bound again": "y = x\n    return y * y.max().item()",
     "bound by a test": "y = x if not flag else x.float()\n    return y * y.max().item()",
 }

@@ -5,9 +5,11 @@ from __future__ import annotations
 import builtins
 import importlib
 import importlib.util
+import itertools
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pkgutil import resolve_name
 
 import pytest
@@ -20,6 +22,7 @@ from torch._dynamo.utils import counters
 from tclint.torch_facts import numpy_functions
 from tclint.torch_facts.host import READS, SHAPES
 from tclint.torch_facts.moved import AUTOCAST_NAMES, COMPILER_NAMES
+from tclint.torch_facts.numbers import needs_tensor_first
 from tclint.torch_facts.skipped import BY_NAME
 from tclint.torch_facts.starred import BUILTINS, brings
 from tests.dynamo import RELEASE, loaded, skip_before
@@ -119,6 +122,35 @@ def test_numpy_gives_what_the_tables_say() -> None:
                 continue
             assert numpy.ndim(given[0]) == 0
             assert isinstance(given[1], numpy.ndarray)
+
+
+def _functions_that_need_a_tensor() -> Iterator[tuple[str, object]]:
+    for module in (torch, torch.nn.functional, torch.linalg):
+        for name in dir(module):
+            function = getattr(module, name)
+            plain = callable(function) and not isinstance(function, type)
+            if plain and needs_tensor_first(f"{module.__name__}.{name}"):
+                yield f"{module.__name__}.{name}", function
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_function_takes_an_array_or_a_number_where_it_needs_a_tensor() -> None:
+    numpy = pytest.importorskip("numpy")
+    x = torch.ones(3, 3)
+    # What functions take beside their first argument: enough for nearly all of them.
+    beside = [
+        (), (x,), (1,), (2.0,), (0, 1), ((1,),), (x, x), (x, 1), (1, x), (x, x, x), (x[0],),
+        (x.bool(),), (x.bool(), x), (x.long(),), (x[0].long(),), (0, x.long()),
+    ]  # fmt: skip
+    taken = set()
+    named = dict(_functions_that_need_a_tensor())
+    for (name, function), rest in itertools.product(named.items(), beside):
+        for first in (numpy.ones((3, 3)), numpy.float32(2), numpy.int64(2), 2, 2.0, True):
+            with suppress(Exception):
+                if isinstance(function(first, *rest), torch.Tensor):  # type: ignore[operator]
+                    taken.add(name)
+    assert len(named) > 400
+    assert taken == set()
 
 
 def _of_python() -> Iterator[str]:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from tclint.records import record
+from tclint.torch_facts.members import is_tensor_member
 from tclint.torch_facts.table import section
 
 
@@ -60,3 +61,22 @@ def drawn_numbers_of(key: str) -> tuple[str, Numbers] | None:
     Tensors may stand there. `torch.normal` takes such numbers where its size is given.
     """
     return _DRAWN.get(key)
+
+
+_NUMBER_FIRST: Final = frozenset(
+    "add addmm bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor div "
+    "divide float_power floor_divide mul multiply polygamma pow remainder sub subtract "
+    "true_divide xlogy".split()
+)
+_OF_TENSORS: Final = ("torch.nn.functional.", "torch.linalg.")
+
+
+def needs_tensor_first(dotted: str) -> bool:
+    """Whether a function of torch raises where its first argument is no tensor.
+
+    ``torch.as_tensor`` takes arrays, and ``torch.mul(2, x)`` a number. Measured with torch 2.13.
+    """
+    if dotted.startswith(_OF_TENSORS):
+        return True
+    owner, _, name = dotted.rpartition(".")
+    return owner == "torch" and is_tensor_member(name) and name not in _NUMBER_FIRST

@@ -14,6 +14,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site, once
 from tclint.semantics.values import DataScalar, Object, Static, SymInt, Tensor
 from tclint.torch_facts import is_tensor_member
+from tclint.torch_facts.numbers import needs_tensor_first
 
 from ..facts.known import is_parameter
 from .verdict import PROVED, Changes, Verdict
@@ -180,8 +181,9 @@ def _is_tensors_use(site: Site, load: ast.expr) -> bool:
         return calls and _is_tensors_own(parent.attr)
     if not isinstance(parent, ast.Call) or load not in parent.args:
         return False
-    if (site.dotted(parent.func) or "").startswith("torch."):
-        return isinstance(site.value(parent), Tensor)
+    dotted = site.dotted(parent.func) or ""
+    if dotted.startswith("torch."):
+        return load is parent.args[0] and needs_tensor_first(dotted)
     return any(
         isinstance(option, Object)
         and option.name.startswith("torch.nn.")
