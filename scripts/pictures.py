@@ -1,9 +1,9 @@
 """Draw what tclint shows: ``python -m scripts.pictures`` writes docs/assets.
 
-Each picture is of a real run on the repository's programs. Terminals are drawn always. Pages need
-``--chromium COMMAND``. The editor needs ``--editor FOLDER`` too: one in which ``npm install
-puppeteer-core code-server`` was run, by the Node.js that is the first on PATH. ``npm run package``
-in editors/vscode must have packed the extension.
+Each picture is of a real run on the repository's programs. Terminals are drawn always. The editor
+needs ``--chromium COMMAND`` and ``--editor FOLDER``, one in which ``npm install puppeteer-core
+code-server`` was run, by the Node.js that is the first on PATH. ``npm run package`` in
+editors/vscode must have packed the extension.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ def scaled(x: torch.Tensor) -> torch.Tensor:
 _WIDTH = 100
 # Rich takes its font from elsewhere; the page needs nothing from there.
 _FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
-_PAGE_SIZE = (1100, 1240)
 
 
 def draw(name: str, arguments: tuple[str, ...], folder: Path = ROOT) -> str:
@@ -69,18 +68,6 @@ def draw_review() -> str:
             _git(folder, "add", "net.py")
             _git(folder, "commit", "--quiet", "--message", "change")
         return draw("review", ("review", "--dry-run", "--base", "HEAD~1"), folder)
-
-
-def photograph_report(chromium: str, picture: Path) -> None:
-    """The HTML report of a check, as a browser shows it."""
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder, "report.html")
-        _tclint("check", str(PROGRAM.relative_to(ROOT)), "--output-format", "html",
-                "--output-file", str(page), SOURCE_DATE_EPOCH=_last_change())  # fmt: skip
-        size = ",".join(map(str, _PAGE_SIZE))
-        command = (chromium, "--headless", "--no-sandbox", "--hide-scrollbars",
-                   f"--window-size={size}", f"--screenshot={picture}", page.as_uri())  # fmt: skip
-        subprocess.run(command, check=True, capture_output=True)
 
 
 def photograph_editor(chromium: str, tools: Path, picture: Path) -> None:
@@ -117,14 +104,6 @@ def _tclint(*arguments: str, folder: Path = ROOT, **environment: str) -> str:
     return done.stdout
 
 
-def _last_change() -> str:
-    """When the last commit was made, so that a report of it is always the same."""
-    command = ("git", "log", "-1", "--format=%ct")
-    return subprocess.run(
-        command, cwd=ROOT, check=True, capture_output=True, text=True
-    ).stdout.strip()
-
-
 def main() -> None:
     """Make all pictures for which the tools are named."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -135,8 +114,6 @@ def main() -> None:
     for name, arguments in PICTURES.items():
         (ASSETS / f"{name}.svg").write_text(draw(name, arguments), encoding="utf-8")
     (ASSETS / "review.svg").write_text(draw_review(), encoding="utf-8")
-    if options.chromium:
-        photograph_report(options.chromium, ASSETS / "report.png")
     if options.chromium and options.editor:
         photograph_editor(options.chromium, options.editor, ASSETS / "vscode.png")
         shutil.copy(ASSETS / "vscode.png", EXTENSION / "images" / "findings.png")

@@ -24,6 +24,7 @@ OPTIONS: Final[Mapping[str, str]] = {
     "--preset": "`--leave-out tests,benchmarks` leaves such findings out",
     "--ray": "a fleet runs on one machine: give each machine a file with a part of the targets",
     "--run-report": "`tclint run --output-format markdown` says what lines cost, for any page",
+    "--verify-report": "`tclint verify --output-format github` annotates lines in a job of its own",
     "--trace": "`TORCH_TRACE=DIR tclint verify ...` keeps torch's structured log",
     "--show-declined": "each finding says what to do instead, and why there is no fix",
 }
@@ -42,7 +43,7 @@ VALUES: Final[Mapping[str, str]] = {
     "check-run": "`annotations` shows them on the check of the job; `--sarif` is for code scanning",
     "hatches": "pass the number that only the caller knows in, or let `settings` capture it",
     "grouped": "`concise` starts each line with the file",
-    "html": "`text` and `json` say everything",
+    "html": "`json` says everything; only `tclint run` makes a page",
     "junit": "`json` says everything; the pytest plugin makes test cases of targets",
     "json-lines": "`json` holds the same objects",
     "rdjson": "reviewdog reads `sarif`",

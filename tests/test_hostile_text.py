@@ -169,7 +169,6 @@ COMMANDS = (
     ["review", "--mode", "annotations", "--base", "HEAD~1"],
     ["review", "--mode", "annotations", "--forge", "github", "--base", "HEAD~1"],
     ["review", "--dry-run", "--base", HOSTILE],
-    ["review", "--dry-run", "--base", "HEAD~1", "--verify-report", "../hostile.json"],
     ["fix", "--diff"],
     ["fix", "--diff", "--output-format", "json"],
     ["fix", "--diff", "--unsafe-fixes"],
@@ -212,9 +211,6 @@ def _is_sound(form: OutputFormat, text: str) -> None:
     elif form is OutputFormat.GITHUB:
         found = re.compile(r"::(error|warning|notice) title=[^:]*::[^\n]*")
         assert all(found.fullmatch(line) for line in text.splitlines())
-    elif form is OutputFormat.HTML:
-        assert "<script" not in text
-        assert "<img" not in text
 
 
 @needs_git

@@ -162,15 +162,12 @@ def test_programs_get_it_beside_their_report_the_second_time_too(tmp_path: Path)
         assert done.stderr.startswith("Looked at 2 files: 1 compiled region")
 
 
-def test_reports_with_room_for_it_hold_it(tmp_path: Path) -> None:
+def test_the_report_with_room_for_it_holds_it(tmp_path: Path) -> None:
     run, view = checked(tmp_path, {"net.py": NET, "train.py": TRAIN}), View(tmp_path)
     [invocation] = json.loads(render(OutputFormat.SARIF, run, view))["runs"][0]["invocations"]
     assert invocation["properties"]["lookedAt"] == {
         "files": 2, "compiled_regions": 1, "assumed": 0, "functions": 2, "training_loops": 1,
     }  # fmt: skip
-    page = render(OutputFormat.HTML, run, view)
-    assert "1 compiled region, 2 functions" in page
-    assert "<code>Net.forward</code>" in page
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from tclint.config_places import CODE, PLACES, place_by_name
 from tclint.lint.engine import Run, check_files, in_one
 from tclint.lint.selection import leaving_out, placing
 from tclint.lint.why import why
-from tclint.report.as_html import render as as_html
 from tclint.report.full import render as as_text
 from tclint.report.summary import summary
 from tclint.report.view import View
@@ -156,24 +155,6 @@ def test_the_full_format_groups_places_at_the_end(tmp_path: Path) -> None:
         "1 finding in export code:",
         "src/zoo/export_net.py",
     ]
-
-
-def test_the_page_groups_places_at_the_end(tmp_path: Path) -> None:
-    text = as_html(checked(tmp_path), View(tmp_path))
-    order = re.findall(r"<summary>(.*)</summary>|<h2>(.*)</h2>", text)
-    assert [one or other for one, other in order] == [
-        "Compiled regions",
-        "src/net.py",
-        "1 finding in tests",
-        "tests/test_net.py",
-        "2 findings in benchmarks",
-        "bench/size.py",
-        "bench/speed.py",
-        "1 finding in export code",
-        "src/zoo/export_net.py",
-    ]
-    assert text.count("<details open>") == 3
-    assert text.count("<details") == text.count("</details>") == 4
 
 
 def test_an_explanation_says_that_a_finding_is_left_out(tmp_path: Path) -> None:

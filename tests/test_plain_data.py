@@ -13,7 +13,6 @@ FOLDERS = ("tclint", "rules")
 LISTS_OF_ANYTHING: Mapping[str, str] = {
     "tclint/recorder/site/tclint_recorder/compiling.py": "models of the user's",
     "tclint/recorder/site/tclint_recorder/syncs.py": "the filters of `warnings`",
-    "tclint/review/verified.py": "numbers of a JSON report, which are printed as they are",
     "tclint/run/read.py": "lines of a recording by their kind, each line a record",
     "tclint/torch_bounds/text.py": "what a file of another program has as a list",
     "tclint/verify/capture.py": "the inputs of a graph",

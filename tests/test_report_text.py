@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections import defaultdict
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -30,7 +28,7 @@ from tclint.report.diff import coloured
 from tclint.report.excerpt import excerpt
 from tclint.report.formats import OutputFormat, render
 from tclint.report.origin import origin
-from tclint.report.painted import painted_diff, painted_excerpt
+from tclint.report.painted import painted_diff
 from tclint.report.settings import settings_lines
 from tclint.report.summary import summary
 from tclint.report.view import View, chain_text
@@ -157,37 +155,13 @@ def test_source_is_cut_to_the_width_of_the_terminal() -> None:
     assert shown[2][shown[3].index("^")] == "x"
 
 
-def test_html_is_one_page_with_totals_rules_and_findings() -> None:
-    clean = render(OutputFormat.HTML, run_of(), view_of(ROOT))
-    assert "All checks passed!" in clean
-    error = FileError(ROOT / "bad.py", "cannot read")
-    odd = unfixed(ROOT, message="a <b> & `c < d`", code="TCL9", url=None)
-    page = render(OutputFormat.HTML, run_of(item(ROOT), odd, errors=[error]), view_of(ROOT))
-    parser = Outline()
-    parser.feed(page)
-    assert parser.open == []
-    assert parser.texts["h2"] == ["model.py"]
-    assert parser.texts["b"][:2] == ["2", "2"]
-    assert "a &lt;b&gt; &amp; <code>c &lt; d</code>" in page
-    assert '<a href="https://example.org/TCL101">' in page
-    assert "bad.py: cannot read" in page
-    assert "src=" not in page, "the page needs nothing else"
-
-
-def test_html_shows_the_fix_and_shows_one_effect_alone_without_a_script() -> None:
+def test_a_diff_is_painted_for_a_page() -> None:
     text = "import torch\n\n\n@torch.compile\ndef f(x):\n    print('<é', x)\n    return x\n"
     file = SourceFile.from_text(ROOT / "m.py", text)
     [edit] = [Edit(span(6, 5, 6, 19), "if not quiet:\n        print('<é', x)")]
     shown = painted_diff(file, [edit])
     assert '<span class="removed"><i>-</i>' in shown
     assert "&lt;é" in shown
-    marked = painted_excerpt(file, span(6, 5, 6, 10))
-    assert "<mark>print</mark>" in marked
-    page = render(OutputFormat.HTML, run_of(item(ROOT)), view_of(ROOT, origin="tclint 1 · today"))
-    assert 'id="show-graph-break"' in page
-    assert "body:has(#show-graph-break:checked) :is(article:not(.graph-break)" in page
-    assert "tclint 1 · today" in page
-    assert "<script" not in page
 
 
 def test_the_origin_of_a_report_can_be_repeated(
@@ -195,26 +169,6 @@ def test_the_origin_of_a_report_can_be_repeated(
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     assert origin(tmp_path) == f"tclint {__version__} · 1970-01-01 00:00 UTC"
-
-
-class Outline(HTMLParser):
-    """The texts of a page by tag; ``open`` are the tags that are not closed."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.texts: dict[str, list[str]] = defaultdict(list)
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        if tag not in {"meta", "input", "br"}:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open:
-            self.texts[self.open[-1]].append(data)
 
 
 def test_paths_outside_the_current_folder_stay_absolute() -> None:

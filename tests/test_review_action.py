@@ -137,15 +137,6 @@ def test_findings_need_not_fail_the_job(runner: Runner, server: GitHubServer) ->
     assert server.requests == []
 
 
-def test_the_report_of_a_verification_reaches_the_review(
-    runner: Runner, server: GitHubServer
-) -> None:
-    from_cache(runner)
-    (runner.workspace / "verify.json").write_text('{"ranks": []}')
-    assert not runner.run(token=server.token, mode="annotations", verify_report="verify.json")
-    assert "verify.json: not a report of tclint verify" in runner.said
-
-
 def test_an_event_without_a_pull_request_is_one_clear_error(runner: Runner) -> None:
     from_cache(runner)
     Path(runner.environment["GITHUB_EVENT_PATH"]).write_text("{}")

@@ -298,37 +298,6 @@ def test_what_others_write_is_no_mark_of_ours(server: GitHubServer, repository: 
     assert "1 posted" in run(server, repository)
 
 
-def test_the_table_of_a_verification_stands_in_the_summary(
-    server: GitHubServer, repository: Repository, tmp_path: Path
-) -> None:
-    arm = {"name": "before", "failure": None, "breaks": [{}, {}], "recompiles": [], "times": None}
-    times = {"compiled_ms": {"median": 1.2345}}
-    target = {
-        "target": "pkg.mod:make|`x`", "passed": True, "complaints": [], "equal": True,
-        "arms": [arm, {**arm, "breaks": [], "times": times}],
-    }  # fmt: skip
-    report = tmp_path / "verify.json"
-    report.write_text(json.dumps({"targets": [target]}), "utf-8")
-    repository.commit({"net.py": net(PRINT)})
-    run(server, repository, "--verify-report", str(report))
-    row = "| ``pkg.mod:make¦`x` `` | 2 → 0 | 0 → 0 | yes | ? → 1.23 | passed |"
-    assert row in server.reviews[0]["body"].replace("`` pkg", "``pkg")
-
-
-@pytest.mark.parametrize(
-    "text", ["nonsense", "[]", '{"targets": [{}]}', '{"targets": 1}', "[" * 9999]
-)
-def test_a_broken_verification_is_one_clear_error(
-    server: GitHubServer, repository: Repository, tmp_path: Path, text: str
-) -> None:
-    report = tmp_path / "verify.json"
-    report.write_text(text, "utf-8")
-    event = write_event(tmp_path, repository)
-    done = as_job(server.url, server.token, repository, event, "--verify-report", str(report))
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: {report}: not ")
-
-
 def test_without_a_token_the_way_out_is_named(server: GitHubServer, repository: Repository) -> None:
     event = write_event(repository.folder.parent, repository)
     done = as_job(server.url, server.token, repository, event, GITHUB_TOKEN="")

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from tclint.config import Config
-from tclint.report.as_html import changes
+from tclint.diagnostics import Fix
+from tclint.report.painted import painted_diff
+from tclint.report.repairs import fix_of
 from tclint.run.read import read_folder
 from tclint.run.report import as_html, as_json, as_markdown, text
 from tclint.run.session import Answer, answer
@@ -78,7 +80,9 @@ def test_a_cell_uses_what_those_before_it_define(tmp_path: Path) -> None:
     (line,) = [one for one in told.joined.lines if one.finding and one.finding.code == "TCL507"]
     assert line.row == loop.count("\n")
     assert line.result is not None
-    changed = changes(line.result)
+    fix = fix_of(line.result)
+    assert isinstance(fix, Fix)
+    changed = painted_diff(line.result.file, fix.edits)
     assert "fused=" in changed
     assert "the next cell" not in changed
 

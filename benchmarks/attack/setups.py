@@ -40,7 +40,7 @@ FIX = ("fix",)
 GIT = (CHANGED, SINCE, REVIEW, CHECK, FIX)
 ALL = (CHECK, CHANGED, REVIEW, DIFF, FIX)
 FORMATS = (
-    "full", "concise", "json", "sarif", "github", "gitlab", "junit", "html",
+    "full", "concise", "json", "sarif", "github", "gitlab", "junit",
 )  # fmt: skip
 PRINTED = (
     *(("check", "--no-cache", "--output-format", name) for name in FORMATS),

@@ -191,7 +191,6 @@ _RUNS: Sequence[tuple[str, str]] = (
     ("check --jobs 4 --no-cache", "many/m3.py"),
     ("check --diff-only HEAD", "TCL101"),
     ("check --explain-types net.py:6", "TCL101"),
-    ("check --output-format html", "TCL101"),
     ("check --output-format sarif", "TCL101"),
     ("fix --diff --unsafe-fixes", "net.py"),
     ("fix --unsafe-fixes", ""),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Reviews the pull request. Reads GITHUB_TOKEN, CHECKOUT, MODE, CONFIG_FROM, SARIF, DRAFTS
-# and VERIFY_REPORT; writes `findings` and `sarif-file`.
+# Reviews the pull request. Reads GITHUB_TOKEN, CHECKOUT, MODE, CONFIG_FROM, SARIF
+# and DRAFTS; writes `findings` and `sarif-file`.
 set -euo pipefail
 
 options=(--repo "$CHECKOUT" --mode "$MODE" --config-from "$CONFIG_FROM")
@@ -9,9 +9,6 @@ if [ "$SARIF" = true ]; then
 fi
 if [ "$DRAFTS" = true ]; then
   options+=(--drafts)
-fi
-if [ -n "$VERIFY_REPORT" ]; then
-  options+=(--verify-report "$CHECKOUT/$VERIFY_REPORT")
 fi
 
 rm -f "$RUNNER_TEMP/tclint.sarif"

@@ -96,10 +96,6 @@ def run_check(inputs: Inputs, task: Task, how: Execution, recorder: Recorder | N
     view = make_view(colour=shown and colour_on(sys.stdout))
     links, fold = shown and links_on(sys.stdout), view.fold if shown else 0
     view = replace(view, links=links, fold=fold)
-    if output.format is OutputFormat.HTML:
-        from tclint.report.origin import origin
-
-        view, recorder = replace(view, origin=origin(view.base)), None  # true of this run alone
     complain_about(run, view)
     for warning in unmatched(run, [config for config, _ in inputs.parts]):
         warn(warning)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -91,15 +91,6 @@ def review(
             help="Whose configuration to use; with `head`, a change can silence its own review."
         ),
     ] = ConfigFrom.BASE,
-    verify_report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="JSON report of `tclint verify`, shown as a table in the summary.",
-            exists=True,
-            dir_okay=False,
-        ),
-    ] = None,
     sarif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Also write the findings as SARIF.")
     ] = None,
@@ -139,11 +130,10 @@ def review(
     if target.draft and not drafts and chosen is not Mode.DRY_RUN:
         note("a draft is not reviewed; add --drafts to review it anyway")
         raise typer.Exit(CLEAN)
-    extra = _table(verify_report)
     outcome = _outcome(target, repo, own_config=config_from is ConfigFrom.HEAD)
     if sarif is not None:
         _write_sarif(outcome, sarif)
-    _tell(target, chosen, output_format, outcome, extra)
+    _tell(target, chosen, output_format, outcome)
     raise typer.Exit(FINDINGS if outcome.introduced and not exit_zero else CLEAN)
 
 
@@ -170,18 +160,6 @@ def _outcome(target: Target, repo: Path, *, own_config: bool) -> Outcome:
     return outcome
 
 
-def _table(verify: Path | None) -> Sequence[str]:
-    """What `tclint verify` reported: read before the check, which takes longer."""
-    if verify is None:
-        return ()
-    from tclint.review.verified import ReportError, verify_table
-
-    try:
-        return (verify_table(verify),)
-    except ReportError as error:
-        fail(str(error))
-
-
 def _write_sarif(outcome: Outcome, file: Path) -> None:
     from tclint.cli.report_file import write_report
     from tclint.review.sarif import to_sarif
@@ -189,16 +167,14 @@ def _write_sarif(outcome: Outcome, file: Path) -> None:
     write_report(file, to_sarif(outcome))
 
 
-def _tell(
-    target: Target, mode: Mode, output: Format, outcome: Outcome, extra: Sequence[str]
-) -> None:
+def _tell(target: Target, mode: Mode, output: Format, outcome: Outcome) -> None:
     from tclint.report.repairs import fix_of
     from tclint.review.compose import compose
     from tclint.review.github.bodies import review_payload
     from tclint.review.text import to_text
 
     def composed(shown: Shown | None) -> Review:
-        return compose(outcome, fix_of, shown, extra=extra)
+        return compose(outcome, fix_of, shown)
 
     if mode is Mode.DRY_RUN:
         made = composed(None)

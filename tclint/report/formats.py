@@ -23,7 +23,6 @@ class OutputFormat(str, Enum):
     GITHUB = "github"
     GITLAB = "gitlab"
     JUNIT = "junit"
-    HTML = "html"
 
     @property
     def for_people(self) -> bool:
@@ -33,13 +32,7 @@ class OutputFormat(str, Enum):
     @property
     def tells_all(self) -> bool:
         """Whether what was looked at is in the report itself."""
-        return self.for_people or self in {OutputFormat.HTML, OutputFormat.SARIF}
-
-
-_MODULES = {
-    OutputFormat.JSON: "as_json",
-    OutputFormat.HTML: "as_html",
-}
+        return self.for_people or self is OutputFormat.SARIF
 
 
 def render(output_format: OutputFormat, run: Run, view: View) -> str:
@@ -47,6 +40,6 @@ def render(output_format: OutputFormat, run: Run, view: View) -> str:
 
     Whatever a format does with names and messages, nothing in the report moves a cursor.
     """
-    name = _MODULES.get(output_format, output_format.value)
+    name = "as_json" if output_format is OutputFormat.JSON else output_format.value
     text: str = import_module(f"tclint.report.{name}").render(run, view)
     return printable(text, styled=output_format.for_people and (view.colour or view.links))

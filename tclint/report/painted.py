@@ -1,4 +1,4 @@
-"""Source and its changes as HTML, in the colours of Python's syntax."""
+"""Changes of source as HTML, in the colours of Python's syntax."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tclint.records import record
 from tclint.source.file import split_lines
 
 if TYPE_CHECKING:
-    from tclint.diagnostics import Edit, Span
+    from tclint.diagnostics import Edit
     from tclint.source.file import SourceFile
 
 _AROUND: Final = 2
@@ -35,14 +35,13 @@ _KINDS: Final = {
 """Classes of the style sheet by how Pygments' names of tokens begin."""
 CODE_STYLE: Final = """
 :root { --key: #b3202e; --text: #0a3069; --number: #0550ae; --name: #6639ba;
-  --added: #d7f7df; --removed: #ffe5e3; --marked: #fff1c2; }
+  --added: #d7f7df; --removed: #ffe5e3; }
 @media (prefers-color-scheme: dark) { :root { --key: #ff8b83; --text: #a5d6ff; --number: #79c0ff;
-  --name: #d2a8ff; --added: #0f3520; --removed: #46171a; --marked: #4b3a0a; } }
+  --name: #d2a8ff; --added: #0f3520; --removed: #46171a; } }
 pre.code { white-space: pre; overflow-x: auto; padding: .5rem 0; margin: .5rem 0 }
 pre.code > span { display: block; min-width: max-content; padding: 0 .75rem }
 pre.code i { display: inline-block; color: var(--soft); font-style: normal; text-align: right;
   padding-right: .9rem; user-select: none }
-pre.code mark { background: var(--marked); color: inherit; border-radius: .2rem }
 pre.code .added { background: var(--added) } pre.code .removed { background: var(--removed) }
 .k-key { color: var(--key) } .k-text { color: var(--text) } .k-number { color: var(--number) }
 .k-name { color: var(--name) } .k-comment { color: var(--soft) }
@@ -55,21 +54,6 @@ class Piece:
 
     text: str
     kind: str
-
-
-def painted_excerpt(file: SourceFile, span: Span) -> str:
-    """The lines around a finding, with what it is about marked."""
-    nearby = file.nearby(span.start.row)
-    if not nearby:
-        return ""
-    cell = file.cell(span.start.row)
-    above = cell.first - 1 if cell else 0
-    gutter = len(str(max(nearby) - above))
-    rows = zip(nearby, _lines_of("".join(nearby.values())), strict=False)
-    return _block(
-        f"<span><i>{str(number - above).rjust(gutter)}</i>{_marked(pieces, number, span)}</span>"
-        for number, pieces in rows
-    )
 
 
 def painted_diff(file: SourceFile, edits: Sequence[Edit]) -> str:
@@ -121,28 +105,6 @@ def _lines_of(text: str) -> Iterator[tuple[Piece, ...]]:
 
 def _kind(token: str) -> str:
     return next((kind for start, kind in _KINDS.items() if token.startswith(start)), "")
-
-
-def _marked(pieces: Sequence[Piece], row: int, span: Span) -> str:
-    """A line of an excerpt; of a span of several lines the first is marked."""
-    if row != span.start.row:
-        return _html(pieces)
-    end = span.end.column if span.end.row == row else sum(len(piece.text) for piece in pieces) + 1
-    first, last = span.start.column - 1, max(end - 1, span.start.column)
-    left, rest = _cut(pieces, first)
-    inside, right = _cut(rest, last - first)
-    return f"{_html(left)}<mark>{_html(inside)}</mark>{_html(right)}"
-
-
-def _cut(pieces: Sequence[Piece], column: int) -> tuple[list[Piece], list[Piece]]:
-    left: list[Piece] = []
-    right: list[Piece] = []
-    for piece in pieces:
-        head, tail = piece.text[: max(column, 0)], piece.text[max(column, 0) :]
-        column -= len(piece.text)
-        left += [Piece(head, piece.kind)] if head else []
-        right += [Piece(tail, piece.kind)] if tail else []
-    return left, right
 
 
 def _html(pieces: Sequence[Piece]) -> str:

@@ -1,4 +1,4 @@
-"""The look of the HTML report: light and dark, phone and desktop, screen and paper."""
+"""The look of the page: light and dark, phone and desktop, screen and paper."""
 
 from __future__ import annotations
 
@@ -17,11 +17,6 @@ h2 { font-size: 1.2rem; margin: 0; }
 h3 { font-size: 1rem; margin: 1.5rem 0 .5rem; }
 .soft { color: var(--soft); }
 a { color: var(--link); }
-.target { border: 1px solid var(--line); border-radius: .6rem; padding: 1rem 1.25rem;
-  margin: 1.25rem 0; }
-.head { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: baseline; }
-.mark { border-radius: 1rem; padding: .05rem .7rem; font-size: .85rem; color: var(--paper); }
-.passed { background: var(--good); } .failed, .broken { background: var(--bad); }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr));
   gap: .6rem; margin: 1rem 0; }
 .figure { background: var(--card); border-radius: .5rem; padding: .5rem .75rem; }
@@ -35,23 +30,20 @@ pre { background: var(--card); padding: .75rem; border-radius: .5rem; white-spac
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { text-align: left; padding: .35rem .8rem .35rem 0; border-bottom: 1px solid var(--line);
   vertical-align: top; }
-td.told { min-width: 16rem; }
-table.rules td:nth-child(2) { white-space: normal; min-width: 14rem; }
 td:not(:last-child), th { white-space: nowrap; overflow-wrap: normal; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 svg { display: block; width: 100%; overflow: visible; }
 svg text { font: 13px system-ui, sans-serif; fill: var(--ink); }
 svg .soft, svg .label { fill: var(--soft); }
 .one { fill: var(--one); } .two { fill: var(--two); } .three { fill: var(--three); }
-.four { fill: var(--four); } .bad { fill: var(--bad); } .axis { stroke: var(--line); }
+.four { fill: var(--four); }
 .spread { stroke: var(--ink); stroke-width: 1.5; fill: none; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1rem; font-size: .85rem; }
 .legend i { display: inline-block; width: .75rem; height: .75rem; border-radius: .15rem;
   margin-right: .35rem; vertical-align: -1px; }
 .legend .one { background: var(--one); } .legend .two { background: var(--two); }
 .legend .three { background: var(--three); } .legend .four { background: var(--four); }
-@media (max-width: 36rem) { body { padding: .75rem; } .target { padding: .75rem; } }
+@media (max-width: 36rem) { body { padding: .75rem; } }
 @media print { body { max-width: none; font-size: 11pt; } svg { max-width: 34rem; }
-  h2, h3 { break-after: avoid; } svg, .figures, .legend, tr { break-inside: avoid; }
-  .mark { border: 1px solid; color: var(--ink); background: none; } }
+  h2, h3 { break-after: avoid; } svg, .figures, .legend, tr { break-inside: avoid; } }
 """

@@ -30,9 +30,8 @@ class View:
 
     Paths are shown relative to ``base`` where they lie below it. ``rules`` are the loaded rules,
     for the formats that describe them. ``width`` is how many columns a line of source may take,
-    ``links`` says that the terminal is to make codes links to the rules' pages, ``origin``
-    when and of what the report was made, and ``fold`` in how many columns prose is broken into
-    lines: never, where it is 0.
+    ``links`` says that the terminal is to make codes links to the rules' pages, and ``fold`` in
+    how many columns prose is broken into lines: never, where it is 0.
     """
 
     base: Path
@@ -40,7 +39,6 @@ class View:
     rules: Sequence[Rule[Any]] = ()
     width: int = WIDEST
     links: bool = False
-    origin: str = ""
     fold: int = 0
 
     def path(self, path: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tclint.diagnostics import Applicability, Decline, Fix
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tclint.lint.engine import Result
 
 FixOf = Callable[["Result"], "Fix | Decline | None"]
-Extra = Sequence[str]
 
 
 def compose(
@@ -28,14 +27,12 @@ def compose(
     fix_of: FixOf,
     shown: Shown | None = None,
     *,
-    extra: Extra = (),
     most: int = MAX_COMMENTS,
 ) -> Review:
     """Write the review of an outcome.
 
     A comment is put only on lines that ``shown`` holds, the added ones if it is not known;
-    findings elsewhere, and those over ``most``, stand in the summary. ``extra`` are paragraphs for
-    the summary.
+    findings elsewhere, and those over ``most``, stand in the summary.
     """
     comments: list[Comment] = []
     left_over: list[Introduced] = []
@@ -45,11 +42,7 @@ def compose(
             left_over.append(finding)
         else:
             comments.append(_comment(finding, fix_of, stretch))
-    paragraphs = [
-        *summary(outcome, left_over),
-        *extra,
-        marks.summary(outcome.base, outcome.head),
-    ]
+    paragraphs = [*summary(outcome, left_over), marks.summary(outcome.base, outcome.head)]
     return Review(
         outcome.base,
         outcome.head,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tclint.diagnostics import Fix
 from tclint.lint.links import on_web
-from tclint.report.as_html import changes, prose
 from tclint.report.origin import origin
-from tclint.report.painted import CODE_STYLE
+from tclint.report.painted import CODE_STYLE, painted_diff
 from tclint.report.project import NAME
+from tclint.report.repairs import fix_of
 from tclint.report.rounded import rounded
 from tclint.report.style import STYLE
 from tclint.run.ablate import Ablation
@@ -64,8 +67,13 @@ def render(
         lstrip_blocks=True,
     )
     pages.filters["rounded"] = rounded
-    pages.filters["prose"] = lambda text: Markup(prose(text))
+    pages.filters["prose"] = lambda text: Markup(_prose(text))
     return pages.get_template(_TEMPLATE).render(_content(answer, root, proof, ablation))
+
+
+def _prose(text: str) -> str:
+    """Words with code in backticks, as HTML."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
 
 
 def _content(
@@ -177,7 +185,10 @@ def _source(line: Line, answer: Answer) -> Iterator[tuple[int, str, bool]]:
 
 def _diff(line: Line) -> str:
     """What the fix of its finding makes of the line."""
-    return "" if line.result is None else changes(line.result)
+    if line.result is None:
+        return ""
+    fix = fix_of(line.result)
+    return painted_diff(line.result.file, fix.edits) if isinstance(fix, Fix) else ""
 
 
 def _prices(dear: Sequence[Ranked], root: Path) -> str:
