@@ -174,7 +174,6 @@ _BRANCHES = {
         "    x = x.float()\n    if (flag > 0).any():\n        z = x * 2\n"
         "    else:\n        z = x * 3\n    x = z"
     ),
-    "an expression": "    x = x.float() * 2\n    x = x * 2 if flag.sum() > 3 else x * 3",
     "of the CPU": (
         "    z = x.cpu().float() * 2\n    if torch.isinf(x).any():\n        z = z * 2\n    x = z"
     ),

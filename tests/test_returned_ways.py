@@ -57,20 +57,18 @@ CHOSEN = (
     "if flag and x.sum() > 0:\n    return x * 2\nreturn x - 1",
     "z = x * 3\nif z.sum() > 0:\n    return z.tanh()\nreturn z.sigmoid()",
     "z = x.float() + 1\nif z.sum() > 0:\n    return z * 2\nreturn z",
-    "if x.sum() > 0:\n    return x * y\nreturn x + y",
     "if y.sum() > 0:\n    return x * 2\nreturn x - 1",
-    "w = torch.zeros_like(x) + y\nif x.sum() > 0:\n    return w + x\nreturn w * 2",
     "if flag:\n    if x.sum() > 0:\n        return x * 2\n    return x - 1\nreturn y",
     "for _ in range(2):\n    x = x + 1\nif x.sum() > 0:\n    return x * 2\nreturn x - 1",
     "if x.sum() > 0:\n    return x.clamp(min=0)\nreturn x.clamp(max=0)",
-    "return x * 2 if x.sum() > 0 else x - 1",
-    "return torch.ones_like(x) if x.isnan().any() else x.tanh()",
     "if x.norm() > 1:\n    x = x / x.norm()\nreturn x * 2",
     "if x.sum() > 0:\n    z = x / x.norm()\nelse:\n    z = x.tanh()\nreturn z",
 )
 LEFT = (
     # Other shapes and dtypes, or unknown ones.
     "if x.sum() > 0:\n    return x\nreturn y",
+    "if x.sum() > 0:\n    return x * y\nreturn x + y",
+    "w = torch.zeros_like(x) + y\nif x.sum() > 0:\n    return w + x\nreturn w * 2",
     "if x.sum() > 0:\n    return x.sum(-1)\nreturn x",
     "if x.sum() > 0:\n    return x.long()\nreturn x",
     "if x.sum() > 0:\n    return x.half()\nreturn x.float()",
@@ -93,6 +91,9 @@ LEFT = (
     # What costs too much to compute twice.
     "if x.sum() > 0:\n    return LAYERS.near(x)\nreturn LAYERS.far(x)",
     "if x.sum() > 0:\n    return x @ y\nreturn y @ x",
+    # An expression.
+    "return x * 2 if x.sum() > 0 else x - 1",
+    "return torch.ones_like(x) if x.isnan().any() else x.tanh()",
     # Something else runs between the two.
     "if x.sum() > 0:\n    return x * 2\nx = x + 1\nreturn x",
 )

@@ -14,7 +14,7 @@ pytest.importorskip("torch", reason="the table is held against torch itself")
 import torch
 
 from scripts.torch_facts.pointwise import FORMS, pointwise
-from tclint.torch_facts.pointwise import computes_floats, is_pointwise
+from tclint.torch_facts.pointwise import is_pointwise
 from tclint.torch_facts.table import section
 
 TABLE: dict[str, str] = section("pointwise")
@@ -50,7 +50,7 @@ def test_what_is_selected_first_gives_what_is_selected_afterwards() -> None:
     mask = torch.arange(24).reshape(4, 6) % 5 < 2
     for name, forms in TABLE.items():
         call = _named(name)
-        for form, number in product(forms.partition("|")[0].split(), (0.5, 1, torch.float64)):
+        for form, number in product(forms.split(), (0.5, 1, torch.float64)):
             given = _arguments(form, number, (4, 6))
             selected = [one[mask] if isinstance(one, torch.Tensor) else one for one in given]
             try:
@@ -116,11 +116,3 @@ def test_other_forms_and_calls_are_not(name: str, form: str) -> None:
 def test_these_are(name: str, form: str) -> None:
     assert form in FORMS
     assert is_pointwise(name, form)
-
-
-def test_which_forms_compute_with_floats() -> None:
-    for name in ("exp", "clamp_min", "torch.nn.functional.gelu", "lerp", "max", "pow"):
-        forms = TABLE[name].partition("|")[0].split()
-        assert all(computes_floats(name, form) for form in forms), name
-    for name in ("isnan", "bitwise_and", "float", "to", "detach", "positive", "torch.zeros_like"):
-        assert not any(computes_floats(name, form) for form in FORMS), name

@@ -23,7 +23,6 @@ FORMS = ("t", "tt", "ttt", "tn", "nt", "tnn", "tnt", "ttn")
 """The arguments by their places: ``t`` is a tensor, ``n`` a number, a dtype or the like."""
 _SHAPES = ((), (3,), (3, 5), (2, 3, 4))
 _NUMBERS = (0.5, 1, torch.float64)
-_FLOATS = (torch.float32, torch.float64, torch.bfloat16)
 _DTYPES = (torch.float32, torch.int32, torch.bool)
 _NEUTRAL = frozenset(
     "_to_copy alias clone convert_element_type detach full_like lift_fresh ones_like to "
@@ -59,11 +58,7 @@ class _Watch(TorchDispatchMode):
 
 
 def pointwise(operations: Mapping[str, Operation]) -> dict[str, str]:
-    """The forms in which each call is pointwise, and those of them that compute with floats.
-
-    ``"tt tn|tt"``: the latter give floating-point tensors of one dtype a new one of that dtype,
-    with a gradient. Layers have one form.
-    """
+    """The forms in which each call is pointwise: ``"tt tn"``. Layers have one form."""
     conversions = {"to": torch.Tensor.to, "type": torch.Tensor.type}
     asked = {**operations, **conversions, **_layers()}
     found: dict[str, str] = {}
@@ -72,8 +67,7 @@ def pointwise(operations: Mapping[str, Operation]) -> dict[str, str]:
             continue
         forms = [form for form in FORMS if _is_pointwise(call, form)]
         if forms:
-            computing = [form for form in forms if _computes(call, form)]
-            found[name] = f"{' '.join(forms)}|{' '.join(computing)}"
+            found[name] = " ".join(forms)
     return found
 
 
@@ -112,28 +106,6 @@ def _is_pointwise(operation: Operation, form: str) -> bool:
             return False
         ranks.add(len(shape))
     return ranks == {len(shape) for shape in _SHAPES}
-
-
-def _computes(operation: Operation, form: str) -> bool:
-    """True where floating-point tensors of one dtype give a new one of it, with a gradient."""
-    return any(
-        all(_gives_its_own(operation, form, number, dtype) for dtype in _FLOATS)
-        for number in _NUMBERS
-    )
-
-
-def _gives_its_own(operation: Operation, form: str, number: object, dtype: torch.dtype) -> bool:
-    tensors = [torch.full((3,), 0.5, dtype=dtype, requires_grad=True) for _ in form]
-    given = [one if kind == "t" else number for one, kind in zip(tensors, form, strict=True)]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            result = operation(*given)
-    except FAILURES:
-        return False
-    assert isinstance(result, Tensor)
-    new = all(result.data_ptr() != one.data_ptr() for one in tensors)
-    return new and result.dtype is dtype and result.requires_grad
 
 
 def _calls(form: str) -> Iterator[tuple[tuple[int, ...], list[Any]]]:

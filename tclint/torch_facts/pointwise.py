@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from tclint.torch_facts.table import section
 
 
@@ -13,16 +11,4 @@ def is_pointwise(key: str, form: str) -> bool:
     ``form`` are its arguments by their places: ``t`` for a tensor, ``n`` for any other. A method's
     tensor and what a layer is called with count. ``max(x, y)`` is pointwise, ``max(x, 1)`` is not.
     """
-    return form in _forms(key)[0].split()
-
-
-def computes_floats(key: str, form: str) -> bool:
-    """Whether it gives floating-point tensors of one dtype a new one of it, with a gradient."""
-    return form in _forms(key)[1].split()
-
-
-@lru_cache(maxsize=1024)
-def _forms(key: str) -> tuple[str, str]:
-    told: str = section("pointwise").get(key, "|")
-    forms, _, computing = told.partition("|")
-    return forms, computing
+    return form in section("pointwise").get(key, "").split()

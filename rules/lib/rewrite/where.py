@@ -14,7 +14,6 @@ from tclint.semantics.values import Tensor
 from tclint.torch_facts.pointwise import is_pointwise
 from tclint.torch_facts.table import canonical
 
-from ..facts.branch_tests import leaves
 from ..facts.compiling import is_compiled_aside, is_compiled_only
 from ..facts.conditions import split_at_tensor
 from ..facts.known import certain_tensor
@@ -22,7 +21,6 @@ from ..facts.purity import is_pure
 from ..facts.shapes import same_dtype, same_shape
 from ..judge.aliases import is_written_later, judge_copy
 from ..judge.arms import Numbers, is_kept_result, judge_arm, judge_number, keeps, root_of
-from ..judge.pointwise import judge_pair
 from ..judge.raising import cannot_raise
 from ..judge.same_device import judge_chosen
 from ..judge.saved_for_backward import judge_kept
@@ -40,6 +38,7 @@ _FLOATS = (
 )
 _LEFT = Decline("this branch is kept for eager code and for other tensors")
 _OTHER = Decline("the branches are not known to give the same shapes and dtypes without raising")
+_EXPRESSION = Decline("only an `if` statement is rewritten, not an expression")
 _TOO_LARGE = 2**63
 """No tensor takes an integer of this size: the operation raises."""
 _LIKE = frozenset({"zeros_like", "ones_like"})
@@ -53,12 +52,11 @@ _UNKNOWN_DTYPE = Changes("a tensor that is not floating-point may change its dty
 
 
 def choose(site: Site, node: ast.expr | ast.stmt) -> Repair | Decline:
-    """Rewrite the `if` or the conditional expression whose truth ``node`` decides."""
+    """Rewrite the `if` whose truth ``node`` decides."""
     if site.spell("torch.where") is None:
         return NO_TORCH
-    for outer in site.ancestors(node):
-        if isinstance(outer, ast.IfExp):
-            return _expression(site, outer, node)
+    if any(isinstance(outer, ast.IfExp) for outer in site.ancestors(node)):
+        return _EXPRESSION
     statement = site.statement
     if is_compiled_aside(site, statement):
         return _LEFT
@@ -77,21 +75,6 @@ def _chosen(site: Site, statement: ast.If) -> Repair | Decline:
             rewrite = _both if statement.orelse else _one
             return rewrite(site, statement, last, target)
     return _OTHER
-
-
-def _expression(site: Site, node: ast.IfExp, asked: ast.AST) -> Repair | Decline:
-    if not any(leaf is asked for leaf in leaves(node.test)):
-        return _OTHER
-    test = condition(site, [node.test])
-    outer = site.parent(node)
-    if isinstance(test, Decline):
-        return test
-    arms = [node.body, node.orelse]
-    target = outer.targets[0] if isinstance(outer, ast.Assign) else None
-    name = target.id if isinstance(target, ast.Name) else None
-    verdict = _judge_ways(site, node, node.test, test, arms, name)
-    template, parts = where_call(site, test, arms, node.col_offset)
-    return repair_as_proved(verdict, _MESSAGE, (Replace(node, template, parts),))
 
 
 def _returned(site: Site, statement: ast.If) -> Repair | Decline:
@@ -138,10 +121,7 @@ def _judge_ways(
 ) -> Verdict:
     """Judge that both ways are computed, and one of them is what ``name`` gets at ``node``."""
     root = root_of(site, *arms)
-    if root:
-        verdict = _judge(site, node, asked, arms, root, name)
-    else:
-        verdict = _judge_several(site, node, arms, name)
+    verdict = _judge(site, node, asked, arms, root, name) if root else Refused(_OTHER.reason)
     if isinstance(verdict, Refused):
         verdict = _judge_shapes(site, node, arms, name) or verdict
     return combine([verdict, _judge_kept(site, node, test, arms, root, name)])
@@ -207,19 +187,6 @@ def _only_computes(site: Site, node: ast.expr) -> bool:
         case ast.UnaryOp(operand=operand):
             return _only_computes(site, operand)
     return is_pure(site, node)
-
-
-def _judge_several(
-    site: Site, node: ast.expr | ast.stmt, arms: list[ast.expr], name: str | None
-) -> Verdict:
-    """Judge two ways that compute with several tensors, element by element."""
-    pair = judge_pair(site, *arms)
-    if pair is None or any(isinstance(arm, ast.Attribute) for arm in arms):
-        return Refused(_OTHER.reason)
-    verdicts = [judge_copy(site, node, a.id, name) for a in arms if isinstance(a, ast.Name)]
-    loads = [p for arm in arms for p in ast.walk(arm) if isinstance(p, ast.Name)]
-    kept = [load for load in loads if certain_tensor(site, load) is not None]
-    return combine([pair, *verdicts, judge_kept(site, node, kept, name)])
 
 
 def _judge(
