@@ -37,7 +37,7 @@ def cannot_raise(site: Site, node: ast.expr) -> bool:
             return _total_call(site, node)
         case ast.Compare(left=left, ops=[op], comparators=[right]):
             sides = cannot_raise(site, left) and cannot_raise(site, right)
-            return sides and compares(site, left, op, right)
+            return sides and _compares(site, left, op, right)
     return False
 
 
@@ -103,7 +103,7 @@ def _is_torch(site: Site, function: ast.Attribute) -> bool:
     return (site.dotted(function) or "").startswith("torch.")
 
 
-def compares(site: Site, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
+def _compares(site: Site, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool:
     """True when comparing two sides, tensors of one device or numbers, cannot raise."""
     tensors = [site.value(side) for side in (left, right) if not _number(side)]
     if not tensors or not all(isinstance(tensor, Tensor) for tensor in tensors):

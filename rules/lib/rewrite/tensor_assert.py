@@ -21,14 +21,12 @@ from tclint.torch_facts.dynamo_settings import SCALARS
 
 from ..facts.compiling import is_compiled_only
 from ..facts.conditions import HOST_FUNCTIONS, host_reads, is_tensor_condition, read_source
-from ..facts.known import certain_tensor, is_boolean, is_parameter
+from ..facts.known import is_parameter
 from ..facts.messages import folded, quoted, stated
-from ..facts.purity import is_pure
 from ..judge.certainty import is_certainly_tensor
 from ..judge.declared import takes_numbers
 from ..judge.exactness import COMPLEX, exact_comparison
-from ..judge.raising import ORDER, cannot_raise, compares, is_ordering
-from ..judge.same_device import are_together
+from ..judge.raising import ORDER, is_ordering
 from ..judge.verdict import PROVED, Changes, Refused, Verdict, combine
 from .opposites import certain_opposite
 from .proved import NO_TORCH, repair_as_proved
@@ -45,11 +43,13 @@ _OPERATORS: Final[dict[type[ast.cmpop], str]] = {
     ast.In: "in",
     ast.NotIn: "not in",
 }
-_SYMBOLS: Final = {"torch.logical_and": "&", "torch.logical_or": "|"}
 _ONE = Changes("a tensor with several elements raises an error with a different message")
 _INTEGER = Refused("`int` drops the fraction before the comparison")
 _EQUAL = Changes("tensors of different shapes broadcast or raise instead of being unequal")
-_DEVICES = Changes("the operation fails when the tensors are on different devices")
+_ALTERNATIVES: Final = (
+    "combine boolean tensors without dimensions with `|`, or with `&` under a `not`"
+)
+_CHAIN: Final = "name the middle of the chain, and join its two comparisons by `&`"
 _CAUGHT: Final = (
     "the surrounding `try` would catch RuntimeError from compiled code instead of AssertionError"
 )
@@ -142,16 +142,14 @@ class _Test:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self._conditions(operand, not negated)
             case ast.BoolOp(op=op, values=values) if isinstance(op, ast.Or) is negated:
-                self._makes("Split the assert")
+                self.is_new = True
+                self.messages.append("Split the assert")
                 return [c for value in values for c in self._conditions(value, negated)]
             case ast.BoolOp():
-                return [self._alternatives(test, negated)]
+                raise _RefusedError(Advice(_ALTERNATIVES))
             case ast.IfExp():
                 raise _RefusedError(Advice("use an `if` with an assert in each branch"))
-            case ast.Compare() if not negated:
-                self._makes("Split the assert")
-                return self._pairs(test)
-        return [self._negation(self._joined(test, _First()))]
+        raise _RefusedError(Advice(_CHAIN))
 
     def _goes_on(self, test: ast.expr, negated: bool) -> bool:
         """True where something is still evaluated after the truth of a tensor was asked."""
@@ -260,106 +258,7 @@ class _Test:
             joined += f" {_OPERATORS[type(op)]} {text}"
         return joined
 
-    def _pairs(self, chain: ast.Compare) -> list[str]:
-        """The comparisons of a chain; what stands in the middle is evaluated twice."""
-        inside = {*ast.walk(chain)}
-        if any(read in inside for read in self.reads):
-            raise _RefusedError(Decline("the number is part of a comparison chain"))
-        if not all(is_pure(self.site, middle) for middle in chain.comparators[:-1]):
-            raise _RefusedError(Decline("the middle of the chain cannot be evaluated twice"))
-        sides = [chain.left, *chain.comparators]
-        return [
-            self._compared([left, right], [op], {})
-            for left, op, right in zip(sides, chain.ops, sides[1:], strict=False)
-        ]
-
-    # Alternatives become one tensor, where evaluating all of them at once cannot be noticed.
-
-    def _alternatives(self, test: ast.BoolOp, negated: bool) -> str:
-        """`a or b`, or `not (a and b)`: what is no tensor and comes first stays before an `or`."""
-        tensors = [*test.values]
-        plain: list[str] = []
-        while len(tensors) > 1 and not self._asks(tensors[0]):
-            first = self._part(tensors.pop(0))
-            plain.append(f"not {first}" if negated else first)
-        self._makes("Combine the tensors instead of their truth values")
-        first_one = _First()
-        if len(tensors) == 1:
-            joined = self._joined(tensors[0], first_one)
-        else:
-            joined = self._combined(test.op, [self._joined(t, first_one) for t in tensors])
-        if not are_together(self.site, tensors):
-            self.verdicts.append(_DEVICES)
-        return " or ".join([*plain, self._negation(joined) if negated else joined.text])
-
-    def _joined(self, node: ast.expr, first: _First) -> _Joined:
-        """A test as one tensor without dimensions."""
-        match node:
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return _Joined(self._negation(self._joined(operand, first)), True)
-            case ast.BoolOp(op=op, values=values):
-                inner = self._combined(op, [self._joined(value, first) for value in values])
-                return _Joined(f"({inner.text})", inner.is_boolean)
-            case ast.Compare(ops=[_, _, *_]):
-                return self._joined_chain(node, first)
-        refusal = takes_numbers(self.site, node)
-        if refusal is not None:
-            raise _RefusedError(refusal)
-        self._refuse(self._why_not_flat(node))
-        if not first.is_taken() and not cannot_raise(self.site, node):
-            self._may_raise(node)
-        return _Joined(self._part(node), self._is_boolean(node))
-
-    def _why_not_flat(self, node: ast.expr) -> Decline | None:
-        tensor = certain_tensor(self.site, node)
-        if tensor is not None and tensor.rank == 0 and is_certainly_tensor(self.site, node):
-            return None
-        text = self.site.text(node)
-        return Decline(f"`{text}` is not known to be a 0-d tensor")
-
-    def _is_boolean(self, node: ast.expr) -> bool:
-        tensor = certain_tensor(self.site, node)
-        return tensor is not None and is_boolean(tensor)
-
-    def _joined_chain(self, chain: ast.Compare, first: _First) -> _Joined:
-        """`a < b < c`, whose second comparison is evaluated always."""
-        sides = [chain.left, *chain.comparators]
-        for side in sides:
-            if not isinstance(side, ast.Constant):
-                self._refuse(self._why_not_flat(side))
-        taken = first.is_taken()
-        for place, op in enumerate(chain.ops):
-            left, right = sides[place : place + 2]
-            total = cannot_raise(self.site, right) and compares(self.site, left, op, right)
-            if not (taken and place == 0) and not total:
-                self._may_raise(chain)
-        pairs = [f"({pair})" for pair in self._pairs(chain)]
-        return _Joined(f"({' & '.join(pairs)})", True)
-
-    def _combined(self, op: ast.boolop, joined: list[_Joined]) -> _Joined:
-        name = "torch.logical_and" if isinstance(op, ast.And) else "torch.logical_or"
-        if all(one.is_boolean for one in joined):
-            return _Joined(f" {_SYMBOLS[name]} ".join(one.text for one in joined), True)
-        if len(joined) != 2:
-            raise _RefusedError(Decline("the conditions are not all boolean tensors"))
-        return _Joined(f"{self._spelled(name)}({joined[0].text}, {joined[1].text})", True)
-
-    def _negation(self, joined: _Joined) -> str:
-        inner = joined.text
-        if inner.startswith("(") and _closes_last(inner):
-            inner = inner[1:-1]
-        self._makes("Use `torch.logical_not`")
-        return f"{self._spelled('torch.logical_not')}({inner})"
-
-    def _may_raise(self, node: ast.expr) -> None:
-        text = self.site.text(node)
-        raise _RefusedError(Decline(f"`{text}` may raise or write if it is always evaluated"))
-
     # The bookkeeping of templates.
-
-    def _makes(self, message: str) -> None:
-        self.is_new = True
-        self.messages.append(message)
 
     def _refuse(self, why: Decline | None) -> None:
         if why is not None:
@@ -380,36 +279,6 @@ class _Test:
         """A template with its parts among the others."""
         names = {name: self._part(node) for name, node in parts.items()}
         return re.sub(r"\$(\w+)", lambda found: names[found[1]], template)
-
-
-class _Joined:
-    """The template of a tensor without dimensions."""
-
-    def __init__(self, text: str, is_boolean: bool) -> None:
-        self.text: Final = text
-        self.is_boolean: Final = is_boolean
-
-
-class _First:
-    """The first operand, which is evaluated whatever the others are; there is one of it."""
-
-    def __init__(self) -> None:
-        self._is_left = True
-
-    def is_taken(self) -> bool:
-        """True for whoever asks first."""
-        answer, self._is_left = self._is_left, False
-        return answer
-
-
-def _closes_last(text: str) -> bool:
-    """True where the bracket that a text starts with ends it."""
-    depth = 0
-    for place, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0:
-            return place == len(text) - 1
-    return False
 
 
 def _known_text(site: Site, message: ast.expr) -> str | None:
