@@ -351,71 +351,53 @@ PROGRAMS = {
     "stacks of blocks": """
         from torch import nn
 
-        class Config:
-            def __init__(self, depth=12):
-                self.depth = depth
-
-        class Settings:
-            depth: int = 3
-            other = 3
-
         class Block(torch.nn.Module):
             def __init__(self, i=0):
                 super().__init__()
                 self.l = torch.nn.Linear(4, 4)
 
         class A(torch.nn.Module):
-            def __init__(self, config):
+            def __init__(self, config, *, depth=3):
                 super().__init__()
-                self.blocks = torch.nn.ModuleList([Block() for _ in range(config.depth)])
+                self.blocks = nn.Sequential(*[Block() for _ in range(depth)])
+                self.own = torch.nn.ModuleList([Block(i) for i in range(9)])
+                self.more = torch.nn.ModuleList([Block() for _ in range(config.depth)])
 
         class B(torch.nn.Module):
             def __init__(self, depth):
                 super().__init__()
                 self.blocks = torch.nn.ModuleList()
-                with torch.no_grad():
-                    for _ in range(depth):
-                        self.blocks.append(Block())
-
-        class C(torch.nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.blocks = torch.nn.ModuleList([Block() for _ in range(2)])
-                self.blocks.extend([Block() for _ in range(3)])
+                for _ in range(depth):
+                    self.blocks.append(Block())
+                self.own = torch.nn.ModuleList()
+                for i in range(9):
+                    self.own.append(Block(i))
 
         class D(torch.nn.Module):
             def __init__(self):
                 super().__init__()
                 self.blocks = torch.nn.ModuleList([Block() for _ in range(6) for _ in range(2)])
+                self.some = torch.nn.ModuleList([Block() for i in range(6) if i > 3])
+                self.others = list([Block() for _ in range(6)])
 
         class E(torch.nn.Module):
             def __init__(self, depth):
                 super().__init__()
                 self.blocks = torch.nn.ModuleList([Block() for _ in range(DEPTH)])
-
-        class F(torch.nn.Module):
-            def __init__(self, depth):
-                super().__init__()
-                self.blocks = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2), depth)
         DEPTH = 7
-        settings = Settings()
         n = 9
-        torch.compile(A(Settings()))  # TCL410: the model has no name here: give it one
-        torch.compile(A(settings))
-        torch.compile(A(Settings(depth=8)))  # TCL410: the model has no name here: give it one
-        torch.compile(A(Settings(depth=n)))
-        torch.compile(A(Settings(**{})))
-        torch.compile(A(Settings(4)))
-        torch.compile(A(Config()))
-        torch.compile(A(torch.config()))
-        torch.compile(B(8))  # TCL410: the model has no name here: give it one
-        torch.compile(C())  # TCL410: the model has no name here: give it one
-        torch.compile(D())
-        torch.compile(E(3))  # TCL410: the model has no name here: give it one
+        torch.compile(A(None))  # TCL410
+        torch.compile(A(None, depth=2))  # TCL410
+        torch.compile(A(None, depth=1))
+        torch.compile(A(None, depth=n))
+        torch.compile(A(None, **{}))
+        torch.compile(B(8))  # TCL410
+        torch.compile(B(True))
         torch.compile(B(n))
+        torch.compile(B(*[8]))
         torch.compile(B(depth=n + 1))
-        torch.compile(F(4))  # TCL410: the model has no name here: give it one
-        torch.compile(F(n))
+        torch.compile(D())
+        torch.compile(E(3))  # TCL410
     """,
     "branches that have nothing to do": """
         def f1(x: torch.Tensor):

@@ -149,6 +149,8 @@ class _Test:
                 raise _RefusedError(Advice(_ALTERNATIVES))
             case ast.IfExp():
                 raise _RefusedError(Advice("use an `if` with an assert in each branch"))
+        if self.reads:
+            raise _RefusedError(Decline("the number is part of a comparison chain"))
         raise _RefusedError(Advice(_CHAIN))
 
     def _goes_on(self, test: ast.expr, negated: bool) -> bool:
