@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Change, Effect
-from tclint.lint.rewrite import Repair, Replace
+from tclint.diagnostics import Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 from tclint.semantics.lattice import tensor_in
@@ -17,7 +16,7 @@ from ..lib.wording import at_most_medium, consequence, loop_ids, short
 _SINCE: Final = (2, 13)
 """Older releases trace it."""
 _NO_GRADIENTS: Final = ("torch.no_grad", "torch.inference_mode")
-_CHANGES: Final = "`forward` gets two tensors that share their memory instead of one tensor twice"
+_INSTEAD: Final = "Pass a view the second time, which shares the memory: `{0}.view_as({0})`"
 
 
 class TensorPassedTwice(Rule[Call]):
@@ -26,7 +25,7 @@ class TensorPassedTwice(Rule[Call]):
     code = "TCL194"
     name = "tensor-passed-twice"
     summary = "Passing a tensor twice to an autograd function breaks the graph"
-    instead = "Pass a view the second time: `x.view_as(x)`"
+    instead = _INSTEAD.format("x")
     on = Call
     called = ("apply",)
     effects = (Effect.GRAPH_BREAK,)
@@ -38,14 +37,14 @@ class TensorPassedTwice(Rule[Call]):
         if event.function != "torch.autograd.Function.apply" or _without_gradients(site):
             return None
         again = _repeated(site, event.call)
-        if not again:
+        if again is None:
             return None
         return Finding(
-            f"`{short(site, again[0])}` is passed twice to `{short(site, event.call.func)}`"
+            f"`{short(site, again)}` is passed twice to `{short(site, event.call.func)}`"
             f"{consequence(site)}",
-            _repair(again),
             gb_ids=loop_ids(site, "GB6297"),
             confidence=at_most_medium(event),
+            instead=_INSTEAD.format(short(site, again)),
             since=_SINCE,
         )
 
@@ -56,10 +55,9 @@ def _without_gradients(site: Site) -> bool:
     return any(site.dotted(call) in _NO_GRADIENTS for call in calls)
 
 
-def _repeated(site: Site, call: ast.Call) -> list[ast.expr]:
-    """The arguments that name a tensor which stands further left already."""
+def _repeated(site: Site, call: ast.Call) -> ast.expr | None:
+    """The first argument that names a tensor which stands further left already."""
     seen: set[str] = set()
-    again: list[ast.expr] = []
     for argument in call.args:
         if not isinstance(argument, (ast.Name, ast.Attribute)):
             continue
@@ -67,15 +65,6 @@ def _repeated(site: Site, call: ast.Call) -> list[ast.expr]:
             continue
         text = ast.dump(argument)
         if text in seen:
-            again.append(argument)
+            return argument
         seen.add(text)
-    return again
-
-
-def _repair(again: list[ast.expr]) -> Repair:
-    return Repair(
-        "Pass a view of it the second time",
-        tuple(Replace(node, "$x.view_as($x)", {"x": node}) for node in again),
-        Change.BEHAVIOUR,
-        _CHANGES,
-    )
+    return None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from tclint.diagnostics import Change, Confidence, Effect, Worth
-from tclint.lint.rewrite import AddArgument, Repair
+from tclint.diagnostics import Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
 
@@ -47,16 +46,6 @@ class UnpinnedBatch(Rule[TrainingCall]):
         return Finding(
             f"`{site.text(call)}` copies from memory that is not pinned: the CPU waits for a slow "
             "copy",
-            Repair(
-                "Pin the memory, and copy without waiting",
-                (
-                    AddArgument(loader, "True", keyword="pin_memory"),
-                    AddArgument(call, "True", keyword="non_blocking"),
-                ),
-                Change.BEHAVIOUR,
-                changes="batches need memory that cannot be swapped out, and must not be changed "
-                "on the host until they are copied",
-            ),
             node=loader,
             confidence=Confidence.MEDIUM if loads_what_is_large(site) else Confidence.LOW,
         )

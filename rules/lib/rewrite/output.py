@@ -21,7 +21,7 @@ from ..facts.output_arguments import (
 )
 from .torch_name import torch_name
 
-IS_COMPILING = "torch.compiler.is_compiling"
+_IS_COMPILING = "torch.compiler.is_compiling"
 _VERBS = {"print": "prints it", "stdout": "writes it", "warnings": "warns", "bar": "shows it"}
 _LOG_METHODS = frozenset(
     "debug info warning warn error exception critical log isEnabledFor".split()
@@ -49,7 +49,7 @@ def repair_output(event: SideEffectCall) -> Repair | Decline:
     obstacle = binds_or_waits(target)
     if obstacle is not None:
         return Decline(obstacle)
-    spelled = torch_name(event.site, IS_COMPILING)
+    spelled = torch_name(event.site, _IS_COMPILING)
     if isinstance(spelled, Decline):
         return spelled
     name, imports = spelled
