@@ -119,7 +119,7 @@ ROOMS = ("facts", "judge", "rewrite")
 APART: Mapping[str, str] = {
     "idioms.formulas": "what a product or a sum comes to, a question of its own",
     "lib.facts.device_origins": "where values are, a question of its own",
-    "lib.facts.output_arguments": "what a call that is left out would have done, a question of its own",
+    "lib.facts.output_arguments": "what an output call does beside it, a question of its own",
     "lib.judge.arms": "ways that may both be computed, a question of its own",
     "lib.judge.contexts": "where a number stands, on 470 lines; its client has 340",
     "lib.rewrite.masked_store": "stores by masks, on more lines than the rule",
