@@ -88,12 +88,12 @@ LEFT = (
     "if x.sum() > 0:\n    print('positive')\n    return x * 2\nreturn x + 1",
     "if x.sum() > 0:\n    return x * 9223372036854775808\nreturn x + 1",
     "if x.sum() > 0:\n    return (z := x * 2)\nreturn x + 1",
-    # What costs too much to compute twice.
-    "if x.sum() > 0:\n    return LAYERS.near(x)\nreturn LAYERS.far(x)",
-    "if x.sum() > 0:\n    return x @ y\nreturn y @ x",
     # An expression.
     "return x * 2 if x.sum() > 0 else x - 1",
     "return torch.ones_like(x) if x.isnan().any() else x.tanh()",
+    # What costs too much to compute twice.
+    "if x.sum() > 0:\n    return LAYERS.near(x)\nreturn LAYERS.far(x)",
+    "if x.sum() > 0:\n    return x @ y\nreturn y @ x",
     # Something else runs between the two.
     "if x.sum() > 0:\n    return x * 2\nx = x + 1\nreturn x",
 )
