@@ -25,6 +25,8 @@ class ClassCounter(Rule[ClassWrite]):
 
     def check(self, event: ClassWrite) -> Finding | None:
         """Look for an integer of the class that is counted."""
+        if not event.site.facts.recurs:
+            return None
         match event.site.statement:
             case ast.AugAssign(target=event.target, op=ast.Add() | ast.Sub(), value=step):
                 pass

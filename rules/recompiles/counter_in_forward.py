@@ -35,7 +35,9 @@ class CounterInForward(Rule[ModuleWrite]):
 
     def check(self, event: ModuleWrite) -> Finding | None:
         """Report integers that are counted."""
-        if not _is_counted(event) or not _is_integer(event) or event.site.settings.numbers_may_vary:
+        if not event.site.facts.recurs or event.site.settings.numbers_may_vary:
+            return None
+        if not _is_counted(event) or not _is_integer(event):
             return None
         name = event.site.text(event.target)
         return Finding(

@@ -32,7 +32,7 @@ class GrowingList(Rule[ContainerGrown]):
         """Report lists that nothing empties in the same call."""
         kinds = options(event.site.value(event.container))
         lists = [kind for kind in kinds if isinstance(kind, Sequence) and kind.type in _LISTS]
-        if not event.method or not lists or emptied_here(event):
+        if not event.method or not lists or not event.site.facts.recurs or emptied_here(event):
             return None
         name = event.site.text(event.container)
         return Finding(

@@ -31,6 +31,8 @@ class HeldCounter(Rule[NumberCounted]):
     def check(self, event: NumberCounted) -> Finding | None:
         """Look for an integer that is reached from a variable of a file."""
         site, target = event.site, event.target
+        if not site.facts.recurs:
+            return None
         owner = site.value(target.value)
         if any(_is_told_elsewhere(kind) for kind in options(owner)) or not _are_whole(
             site.value(event.step)

@@ -15,7 +15,6 @@ from tclint.semantics.events import TensorFactory
 from tclint.semantics.lattice import options
 from tclint.semantics.values import Sequence, SymInt
 
-from ..lib.facts.branch_tests import is_first_time
 from ..lib.judge.verdict import Changes, Refused, Verdict, combine
 from ..lib.rewrite.proved import repair_as_proved
 from .buffers import is_constant_data
@@ -78,8 +77,6 @@ class TensorCreatedThenMoved(Rule[TensorFactory]):
         if device is not None and is_one_number(event) and is_device(event.site, device):
             event, where = replace(event, moved=None), Target(device)  # a `.to` after it stays
         if where is None or is_constant_data(event) or not _can_be_made_on_device(event):
-            return None
-        if is_first_time(event.site, event.call):
             return None
         name = event.site.text(event.call.func)
         message = f"`{name}(...)` is created on the host and then copied: the CPU waits for it"

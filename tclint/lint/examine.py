@@ -55,7 +55,7 @@ from tclint.semantics.interpreter.memory import NESTING
 from tclint.semantics.interpreter.run import interpret
 from tclint.semantics.interpreter.scripted import Scripted
 from tclint.semantics.project import Project
-from tclint.semantics.site import Site
+from tclint.semantics.site import FIRST_CALL, Site
 from tclint.semantics.symbols import FunctionInfo
 from tclint.source.file import SourceFile
 from tclint.source.stored import Excerpts
@@ -276,6 +276,20 @@ def worth_of(rule: Rule[Any], finding: Finding) -> Worth:
     return Worth.LOW if worth is Worth.HINT and effect in INTERRUPTS else worth
 
 
+def _once(event: Event, effect: Effect) -> str:
+    """How often it costs something where not each call gets there; empty where each call pays.
+
+    A graph break in a loop has the whole function run eagerly from then on, in later calls too, and
+    one that is not allowed raises until it is gone.
+    """
+    site, reach = event.site, event.site.facts.reach
+    if effect is Effect.RECOMPILE or effect is Effect.INVALID:
+        return ""
+    lasts = site.facts.drops_frame if reach.drops is None else reach.drops
+    refused = site.region is not None and site.region.fullgraph
+    return "" if effect is Effect.GRAPH_BREAK and (lasts or refused) else reach.once
+
+
 def _asked(rule: Rule[Any], event: Event, analysis: Analysis) -> Finding | None:
     analysis.cuts.place = event.site
     try:
@@ -309,14 +323,16 @@ def found_by(
     site, file = event.site, event.site.module.file
     fix = _carried_out(finding.fix, site, project)
     repair = fix if isinstance(fix, Repair) else None
+    effect = effect_of(rule, finding)
+    once = _once(event, effect)
     gb_ids = of_releases(rule.gb_ids if finding.gb_ids is None else finding.gb_ids, site.settings)
     diagnostic = Diagnostic(
         code=rule.code,
         name=rule.name,
-        message=headline(finding.message),
-        effect=effect_of(rule, finding),
+        message=headline(finding.message + once),
+        effect=effect,
         confidence=finding.confidence or confidence_of(event),
-        worth=worth_of(rule, finding),
+        worth=_cheaper(worth_of(rule, finding), effect) if once else worth_of(rule, finding),
         path=file.path,
         span=file.span(finding.node or event.node),
         related=tuple(file.span(node) for node in finding.related),
@@ -327,17 +343,29 @@ def found_by(
         declined=Decline(fix.reason) if isinstance(fix, Decline) else None,
         url=page_of(rule.code),
         remedies=tuple(remedies(site, finding.removed_by_settings, compiled_at)),
-        instead=_instead(rule, finding, fix),
+        instead=_instead(rule, finding, fix, site.facts.reach.once),
     )
     explicit = site.region is not None and site.region.explicit
     data = placed(repair) if repair else None
     return Found(diagnostic, data, not site.facts.default_off, explicit)
 
 
-def _instead(rule: Rule[Any], finding: Finding, fix: Repair | Decline | None) -> str:
+def _cheaper(worth: Worth, effect: Effect) -> Worth:
+    """What it is worth if it is done once: a graph break splits and compiles anew, a wait ends."""
+    if effect not in INTERRUPTS:
+        return Worth.HINT
+    return worth if worth is Worth.HINT else Worth.LOW
+
+
+_DONE_BEFORE: Final = "Do it before compiling, or run a call eagerly first: later calls skip it"
+
+
+def _instead(rule: Rule[Any], finding: Finding, fix: Repair | Decline | None, once: str) -> str:
     """What to do about a finding: what the fix does, or else what its author can write."""
     if isinstance(fix, Repair):
         return fix.message
+    if once == FIRST_CALL and effect_of(rule, finding) is Effect.GRAPH_BREAK:
+        return _DONE_BEFORE
     advice = fix.reason if isinstance(fix, Advice) else finding.instead or rule.instead
     return f"{advice[:1].upper()}{advice[1:]}" or f"Read `tclint rule {rule.code}`"
 

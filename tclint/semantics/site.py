@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Hashable, Iterator
 from functools import wraps
-from typing import Concatenate, Final, ParamSpec, TypeVar, cast
+from typing import Concatenate, Final, NamedTuple, ParamSpec, TypeVar, cast
 
 from tclint.config import Settings
 from tclint.diagnostics import ChainLink
@@ -55,29 +55,70 @@ class Region(ByContent):
         return (self.explicit, self.fullgraph, self.settings)
 
 
+class Reach(NamedTuple):
+    """How often compiled code gets to a place.
+
+    ``off`` says that an ordinary call does not: below a flag that is off unless somebody turns it
+    on, and where all that follows is an exception. ``once`` says that what is done there ends the
+    test around it: ``FIRST_CALL``, or ``NEW_KEY`` for an entry of each key. ``drops`` is for the
+    functions that are called there: whether the call is in a loop or a `try` of the function with
+    that test.
+    """
+
+    off: bool = False
+    once: str = ""
+    drops: bool | None = None
+
+    def within(self, inner: Reach) -> Reach:
+        """What is reached as ``inner`` says, inside of what is reached as this says."""
+        once, drops = (self.once, self.drops) if self.once else (inner.once, inner.drops)
+        return Reach(self.off or inner.off, once, drops)
+
+    @property
+    def rank(self) -> int:
+        """Higher for what fewer calls get to."""
+        return 2 * self.off + bool(self.once)
+
+
+EACH_CALL: Final = Reach()
+BY_REQUEST: Final = Reach(off=True)
+FIRST_CALL: Final = " in the first call"
+NEW_KEY: Final = " for each new key"
+
+
 class Facts:
     """What surrounds a place inside its function.
 
     ``loops``, ``tries`` and ``contexts`` are the enclosing loop, try and with statements, outermost
-    first; ``default_off`` is true below a flag that is off unless somebody turns it on, and where
-    all that follows is an exception. ``output`` is the call that puts out what is computed here.
+    first; ``reach`` says which calls get here, ``output`` is the call that puts out what is
+    computed here.
     """
 
-    __slots__ = ("contexts", "default_off", "loops", "output", "tries")
+    __slots__ = ("contexts", "loops", "output", "reach", "tries")
 
     def __init__(
         self,
         loops: tuple[ast.stmt, ...] = (),
         tries: tuple[ast.Try, ...] = (),
         contexts: tuple[ast.With | ast.AsyncWith, ...] = (),
-        default_off: bool = False,
+        reach: Reach = EACH_CALL,
         output: ast.Call | None = None,
     ) -> None:
         self.loops: Final = loops
         self.tries: Final = tries
         self.contexts: Final = contexts
-        self.default_off: Final = default_off
+        self.reach: Final = reach
         self.output: Final = output
+
+    @property
+    def default_off(self) -> bool:
+        """True where a call gets only if somebody asks for it, or to an exception."""
+        return self.reach.off
+
+    @property
+    def recurs(self) -> bool:
+        """False for what only a first call does."""
+        return self.reach.once != FIRST_CALL
 
     @property
     def drops_frame(self) -> bool:

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import nodes
 
 _LOG_METHODS = frozenset(
     "debug info warning warn error exception critical log warning_once info_once".split()
@@ -79,45 +78,3 @@ def _writes(site: Site, call: ast.Call) -> bool:
     if site.dotted(call.func) in ("print", "warnings.warn"):
         return True
     return isinstance(call.func, ast.Attribute) and call.func.attr in _LOG_METHODS
-
-
-def is_first_time(site: Site, node: ast.expr) -> bool:
-    """True below a test for what is not there yet, and then is: ``if k not in c: c[k] = ...``."""
-    for outer in site.ancestors(node):
-        if isinstance(outer, ast.If) and outer.body[0].lineno <= node.lineno:
-            inside = node.lineno <= (outer.body[-1].end_lineno or 0)
-            missing = {ast.dump(one) for one in _missing(outer.test)} if inside else set()
-            if missing and any(_puts(part, missing) for one in outer.body for part in nodes(one)):
-                return True
-    return False
-
-
-def _missing(test: ast.expr) -> Iterator[ast.expr]:
-    """What a test finds empty, or not there; a variable that is None is no place to keep things."""
-    match test:
-        case ast.BoolOp(op=ast.And(), values=values):
-            for value in values:
-                yield from _missing(value)
-        case ast.Compare(ops=[ast.NotIn()], comparators=[container]):
-            yield container
-        case ast.Compare(
-            left=ast.Call(func=ast.Name(id="len"), args=[container]),
-            ops=[ast.Eq()], comparators=[ast.Constant(value=0)],
-        ):  # fmt: skip
-            yield container
-        case ast.UnaryOp(op=ast.Not(), operand=ast.Name() | ast.Attribute() as container):
-            yield container
-        case ast.Compare(
-            left=ast.Attribute() as kept, ops=[ast.Is()], comparators=[ast.Constant(value=None)]
-        ):
-            yield kept
-
-
-def _puts(node: ast.AST, missing: set[str]) -> bool:
-    """True for a store to one of some expressions, or to a member of it."""
-    match node:
-        case ast.Subscript(value=container, ctx=ast.Store()):
-            return ast.dump(container) in missing
-        case ast.Attribute(ctx=ast.Store()):
-            return ast.dump(node).replace("Store()", "Load()") in missing
-    return False

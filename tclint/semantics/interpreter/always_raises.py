@@ -72,7 +72,7 @@ def _ends_in_raise(frame: Frame, block: Sequence[ast.stmt]) -> bool:
 
 
 def _raises(frame: Frame, call: ast.Call) -> bool:
-    match _called(frame, call.func):
+    match called(frame, call.func):
         case Function(info=info):
             return never_returns(frame.analysis, info)
         case External(name=name):
@@ -80,13 +80,13 @@ def _raises(frame: Frame, call: ast.Call) -> bool:
     return False
 
 
-def _called(frame: Frame, node: ast.expr) -> Value | None:
+def called(frame: Frame, node: ast.expr) -> Value | None:
     """What is called, found without evaluating anything."""
     if isinstance(node, ast.Name):
         return frame.lookup(node.id)
     if not isinstance(node, ast.Attribute):
         return None
-    match _called(frame, node.value):
+    match called(frame, node.value):
         case External(name=name):
             return frame.analysis.external(f"{name}.{node.attr}", frame.body.module)
         case Object(cls=cls) | Class(info=cls) if cls is not None:

@@ -545,8 +545,9 @@ _READS: Final = frozenset({ArrayRead, DynamicShape, HostRead, TensorBranch})
 
 def _says_more(frame: Frame, fields: Mapping[str, object], known: Event) -> bool:
     """True for an event on paths of which more are taken than of the one that is known."""
-    if frame.facts.default_off != known.site.facts.default_off:
-        return known.site.facts.default_off
+    reach, before = frame.facts.reach, known.site.facts.reach
+    if reach is not before and reach.rank != before.rank:
+        return reach.rank < before.rank
     return isinstance(known, HostRead) and known.sometimes and not fields.get("sometimes", False)
 
 

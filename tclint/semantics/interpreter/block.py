@@ -32,3 +32,15 @@ def walk_block(frame: Frame, statements: Sequence[ast.stmt]) -> None:
             walker(frame, statement)
         if not frame.live:
             return
+        if frame.behind is not None:
+            _walk_behind(frame, statements[statements.index(statement) + 1 :])
+            return
+
+
+def _walk_behind(frame: Frame, statements: Sequence[ast.stmt]) -> None:
+    """Walk what follows an `if` that left the function on one side."""
+    assert frame.behind is not None
+    reach = frame.behind([*statements])
+    frame.behind = None
+    with frame.within(reach=reach):
+        walk_block(frame, statements)

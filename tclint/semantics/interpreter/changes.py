@@ -219,7 +219,7 @@ class Changes:
 
     def is_rewritten(self, frame: Frame, cls: ClassInfo, name: str) -> bool:
         """True for an attribute that something writes to after its object was made."""
-        stores = self._attribute_stores(frame.analysis, cls, name)
+        stores = self.stores_of(frame.analysis, cls, name)
         return not all(store.is_vague for store in stores)
 
     def variable(self, frame: Frame, module: ModuleInfo, name: str, made: Value) -> Value:
@@ -281,11 +281,12 @@ class Changes:
         owner, name = read.place
         if read.cls is None:
             return self._of_variables[owner, name]
-        stores = self._attribute_stores(analysis, read.cls, name)
+        stores = self.stores_of(analysis, read.cls, name)
         elsewhere = self._elsewhere.get((read.cls, name), {}).values()
         return (*stores, *elsewhere, *self._by_text.get(name, {}).values())
 
-    def _attribute_stores(self, analysis: Analysis, cls: ClassInfo, name: str) -> tuple[Store, ...]:
+    def stores_of(self, analysis: Analysis, cls: ClassInfo, name: str) -> tuple[Store, ...]:
+        """The stores that may write to an attribute of a class's objects once these are made."""
         key = (cls, name)
         if key not in self._of_attributes:
             self._of_attributes[key] = _attribute_stores(self, analysis, cls, name)

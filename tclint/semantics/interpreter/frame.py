@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +11,7 @@ from tclint.diagnostics import ChainLink
 from tclint.semantics.body import Body
 from tclint.semantics.lattice import join, same
 from tclint.semantics.records import record
-from tclint.semantics.site import Facts, Region, Site
+from tclint.semantics.site import EACH_CALL, Facts, Reach, Region, Site
 from tclint.semantics.values import Mapping, Sequence, Static, Union, Value
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Frame:
     outermost one of what is left. ``moves`` are the ``.to()`` calls around calls being evaluated;
     ``tracked`` the variables with attributes that are followed (``self`` of ``self.cache``),
     ``named`` those that ``:=`` binds, ``decided`` those whose value hangs on a condition.
+    ``behind`` says how often calls get past an `if` that left the block on one side.
     ``env`` is changed in place: whoever forks copies.
 
     No dataclass: mypyc makes this class, the one most asked, a native one.
@@ -82,6 +83,7 @@ class Frame:
         self.tracked: set[str] = set()
         self.named: set[str] = set()
         self.decided: dict[str, Decided] = {}
+        self.behind: Callable[[list[ast.stmt]], Reach] | None = None
 
     def lookup(self, name: str) -> Value:
         """The value of a variable: local, of an enclosing function, global or builtin."""
@@ -157,7 +159,7 @@ class Frame:
         loop: ast.stmt | None = None,
         attempt: ast.Try | None = None,
         context: ast.With | ast.AsyncWith | None = None,
-        default_off: bool = False,
+        reach: Reach = EACH_CALL,
         output: ast.Call | None = None,
     ) -> Inside:
         """Mark what surrounds the statements, or the arguments, walked inside the block."""
@@ -166,7 +168,7 @@ class Frame:
             (*before.loops, loop) if loop else before.loops,
             (*before.tries, attempt) if attempt else before.tries,
             (*before.contexts, context) if context else before.contexts,
-            before.default_off or default_off,
+            before.reach if reach is EACH_CALL else before.reach.within(reach),
             output or before.output,
         )
         return Inside(self, self.quiet, facts)

@@ -31,6 +31,7 @@ from tclint.semantics.interpreter.parameters import assumed_value, keywords_valu
 from tclint.semantics.interpreter.reshaping import forget_shapes
 from tclint.semantics.interpreter.wrappers import wrappers_of
 from tclint.semantics.lattice import join, may_be_unknown, options
+from tclint.semantics.site import Reach
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import (
@@ -136,8 +137,10 @@ def _result(frame: Frame, function: Function, arguments: Arguments, node: ast.ex
         _note_method(frame, function.bound, info.name, arguments, node)
     _note_call(frame, function, env, node)
     chain = (*frame.chain, frame.link(node.lineno))
-    off = frame.facts.default_off or (frame.region is not None and never_returns(analysis, info))
-    result = walk_once(analysis, info, env, frame.region, chain, off)
+    reach = frame.facts.reach
+    if frame.region is not None and (reach.once or never_returns(analysis, info)):
+        reach = _reach(frame, info)
+    result = walk_once(analysis, info, env, frame.region, chain, reach)
     if analysis.filled and frame.region is not None:
         _take_back(frame, function, analysis.filled, arguments, node)
     if info in analysis.reshaping:
@@ -148,6 +151,13 @@ def _result(frame: Frame, function: Function, arguments: Arguments, node: ast.ex
     if info.decorators and frame.region is not None:
         walk_wrappers(frame, function, arguments, chain, result)
     return result
+
+
+def _reach(frame: Frame, info: FunctionInfo) -> Reach:
+    """How often a function is called here; one that only raises is not, in an ordinary call."""
+    reach = frame.facts.reach
+    drops = frame.facts.drops_frame if reach.drops is None else reach.drops
+    return Reach(reach.off or never_returns(frame.analysis, info), reach.once, drops)
 
 
 def _take_back(
@@ -223,7 +233,7 @@ def walk_wrappers(
             if info not in analysis.active:
                 analysis.closures[info.node] = wrapper.closure
                 env = bind(analysis, Function(info, function.bound), arguments)
-                walk_once(analysis, info, env, frame.region, chain, frame.facts.default_off)
+                walk_once(analysis, info, env, frame.region, chain, frame.facts.reach)
     finally:
         for info in answering:
             del analysis.answers[info]
@@ -291,7 +301,7 @@ def _walk_with(
     if given is None:
         given = (GRADIENT,) * len(analysis.parameters(method.node))
     env = bind(analysis, Function(method, AUTOGRAD_CONTEXT), Arguments(given))
-    walk_once(analysis, method, env, frame.region, chain, frame.facts.default_off)
+    walk_once(analysis, method, env, frame.region, chain, frame.facts.reach)
 
 
 def root_env(analysis: Analysis, root: Root) -> Env:

@@ -27,7 +27,7 @@ from tclint.semantics.interpreter.evaluate import evaluate
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.lattice import is_data, join, options, with_dtype
 from tclint.semantics.records import record
-from tclint.semantics.site import Facts, Region
+from tclint.semantics.site import EACH_CALL, Facts, Reach, Region
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode
 from tclint.semantics.values import (
     NONE,
@@ -60,11 +60,11 @@ def walk_once(
     env: Env,
     region: Region | None,
     chain: tuple[ChainLink, ...] = (),
-    default_off: bool = False,
+    reach: Reach = EACH_CALL,
 ) -> Value:
     """Walk a function unless it was walked with such arguments, or often enough, before."""
     if region is None and info.cls is not None and not _makes(info, env):
-        return _set_up(analysis, info, env, chain, default_off)
+        return _set_up(analysis, info, env, chain, reach)
     behaviour = region.behaviour if region else None
     memory = _contexts(analysis, info, behaviour)
     exact = (*env.items(), *_surroundings(analysis, info))
@@ -72,9 +72,9 @@ def walk_once(
     if known is None:
         rough = _rough(exact)
         known = memory.get(rough)
-    if known is None and default_off and behaviour is not None:
-        # What it found there is less sure than what it finds where nothing is switched on.
-        memory = _contexts(analysis, info, (*behaviour, default_off))
+    if known is None and reach is not EACH_CALL and behaviour is not None:
+        # What it found there is less than what it finds where each call gets.
+        memory = _contexts(analysis, info, (*behaviour, reach))
         known = memory.get(exact) or memory.get(rough)
     begins = not chain and not analysis.answers  # a region, and no wrapper around its root
     if known is None and not begins:
@@ -85,10 +85,10 @@ def walk_once(
             _ask(analysis, memory.asks(rough))
         return known
     if is_too_deep(analysis) or (info in analysis.apart and analysis.stack):
-        later = partial(walk_once, analysis, info, env, region, chain, default_off)
+        later = partial(walk_once, analysis, info, env, region, chain, reach)
         return _put_off(analysis, info, later)
     before, analysis.asked = analysis.asked, {}
-    result = walk(analysis, info, env, region, chain, default_off)
+    result = walk(analysis, info, env, region, chain, reach)
     asked, analysis.asked = analysis.asked, before
     filled = analysis.filled
     memory.note(exact, result, asked, filled)
@@ -284,7 +284,7 @@ def _set_up(
     info: FunctionInfo,
     env: Env,
     chain: tuple[ChainLink, ...],
-    default_off: bool,
+    reach: Reach,
 ) -> Value:
     """Call a method that builds objects, as a base's ``__init__`` is for each of its subclasses."""
     receiver = next(iter(env.values()), UNKNOWN)
@@ -305,7 +305,7 @@ def _set_up(
         give_up(analysis)
         return UNKNOWN
     mark = len(analysis.written)
-    result = walk(analysis, info, dict(env), None, chain, default_off)
+    result = walk(analysis, info, dict(env), None, chain, reach)
     memory.note(exact, result, {}, {})
     if known is not None and known.varies:
         return result
@@ -345,20 +345,20 @@ def walk(
     env: Env,
     region: Region | None,
     chain: tuple[ChainLink, ...] = (),
-    default_off: bool = False,
+    reach: Reach = EACH_CALL,
 ) -> Value:
     """Walk a function's body with its parameters bound."""
     node = info.node
     makes = _makes(info, env)
     body = analysis.body(info.module, info, compiled=region is not None)
-    facts = Facts(default_off=default_off)
+    facts = Facts(reach=reach)
     outer = analysis.closures.get(node)
     frame = Frame(analysis, body, region, chain, env, first_statement(node), outer, facts)
     containers = _containers(env) if region is not None else {}
     if region is not None:
         analysis.visited.add(info)
     if analysis.trace is not None:
-        analysis.trace.walked(info, region, chain, default_off)
+        analysis.trace.walked(info, region, chain, reach.off)
     analysis.active.add(info)
     analysis.stack.append(info)
     before, analysis.cuts.place = analysis.cuts.place, frame

@@ -34,6 +34,7 @@ from tclint.semantics.interpreter.compiling import add_root, as_told, region_of,
 from tclint.semantics.interpreter.containers import hold
 from tclint.semantics.interpreter.correlation import remember
 from tclint.semantics.interpreter.evaluate import evaluate, need_numpy
+from tclint.semantics.interpreter.first_calls import taken_once
 from tclint.semantics.interpreter.frame import Frame, merge
 from tclint.semantics.interpreter.functions import local_class, local_function
 from tclint.semantics.interpreter.narrowing import matched, number_of, refine
@@ -42,6 +43,7 @@ from tclint.semantics.interpreter.special import augment, entered, leave, specia
 from tclint.semantics.interpreter.traced import traced
 from tclint.semantics.interpreter.truth import truth
 from tclint.semantics.lattice import is_tensor, may_be_unknown, options
+from tclint.semantics.site import BY_REQUEST, EACH_CALL, Reach
 from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
     NONE,
@@ -207,27 +209,48 @@ def parts_of(test: ast.expr) -> Iterator[ast.expr]:
 @walks(ast.If)
 def _if(frame: Frame, node: ast.If) -> None:
     verdict = truth(frame, node.test, "if")
-    before, ends = frame.env, []
+    before, ends, stays = frame.env, [], False
     for block, outcome in ((node.body, True), (node.orelse, False)):
         if verdict is (not outcome):
             continue
-        off = verdict is None and bool(block) and _is_off(frame, node.test, block, outcome)
+        reach = _reach(frame, node.test, block, outcome, verdict) if block else EACH_CALL
         frame.env, frame.live = refine(frame, before, node.test, outcome=outcome), True
-        if off:
-            with frame.within(default_off=True):
-                walk_block(frame, block)
-        else:
+        if reach is EACH_CALL:
             walk_block(frame, block)
+        else:
+            with frame.within(reach=reach):
+                walk_block(frame, block)
         if frame.live:
             ends.append(frame.env)
+            stays = outcome
     frame.live = bool(ends)
     frame.env = merge(ends) if ends else before
     if verdict is None:
         remember(frame, node.test, ends)
+    if len(ends) == 1 and frame.region is not None and verdict is None:
+        frame.behind = lambda rest: _once(frame, node.test, rest, stays)
 
 
-def _is_off(frame: Frame, test: ast.expr, block: list[ast.stmt], outcome: bool) -> bool:
-    return is_off_by_default(frame, test, outcome=outcome) or always_raises(frame, block)
+def _reach(
+    frame: Frame, test: ast.expr, block: list[ast.stmt], outcome: bool, verdict: bool | None
+) -> Reach:
+    """How often calls enter a block."""
+    if verdict is None and (
+        is_off_by_default(frame, test, outcome=outcome) or always_raises(frame, block)
+    ):
+        return BY_REQUEST
+    return _once(frame, test, block, outcome)
+
+
+def _once(frame: Frame, test: ast.expr, block: list[ast.stmt], outcome: bool) -> Reach:
+    if frame.region is None or frame.facts.reach.once or not block:
+        return EACH_CALL
+    once = taken_once(frame, test, block, outcome)
+    return Reach(once=once) if once else EACH_CALL
+
+
+def _to_exception(frame: Frame, block: list[ast.stmt]) -> Reach:
+    return BY_REQUEST if always_raises(frame, block) else EACH_CALL
 
 
 @walks(ast.With, ast.AsyncWith)
@@ -279,7 +302,7 @@ def _try(frame: Frame, node: ast.Try) -> None:
             frame.env, frame.live = merge([before, middle]), True
             if handler.name:
                 frame.env[handler.name] = UNKNOWN
-            with frame.within(default_off=always_raises(frame, handler.body)):
+            with frame.within(reach=_to_exception(frame, handler.body)):
                 walk_block(frame, handler.body)
             if frame.live:
                 ends.append(frame.env)
@@ -318,7 +341,7 @@ def _match(frame: Frame, node: ast.Match) -> None:
         frame.env, frame.live = dict(before), True
         _capture(frame, case.pattern, subject)
         verdict = truth(frame, case.guard, "if") if case.guard is not None else True
-        with frame.within(default_off=always_raises(frame, case.body)):
+        with frame.within(reach=_to_exception(frame, case.body)):
             walk_block(frame, case.body)
         if frame.live:
             ends.append(frame.env)

@@ -11,6 +11,7 @@ from tclint.semantics.interpreter.narrowing import refine
 from tclint.semantics.interpreter.off_by_default import is_off_by_default
 from tclint.semantics.interpreter.special import asked_for_truth
 from tclint.semantics.lattice import is_tensor, may_be_tensor, options, same
+from tclint.semantics.site import BY_REQUEST, EACH_CALL
 from tclint.semantics.values import (
     NONE,
     Class,
@@ -45,7 +46,7 @@ def _truth_of_bool_op(frame: Frame, node: ast.BoolOp, kind: Deciding) -> bool | 
     before = frame.env
     certain, off = True, False
     for operand in node.values:
-        with frame.within(default_off=off):
+        with frame.within(reach=BY_REQUEST if off else EACH_CALL):
             verdict = truth(frame, operand, kind)
         off = off or (conjunction and is_off_by_default(frame, operand, outcome=True))
         if verdict is (not conjunction):

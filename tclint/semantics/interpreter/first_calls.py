@@ -1,0 +1,552 @@
+"""Branches that end their own test: what they keep makes it come out otherwise from then on.
+
+``if self.scale is None: self.scale = ...`` is entered by the first call only. What is kept has to
+outlive the call, and nothing else may put it back: a variable of the function, a dict that each
+call is given, and what another method sets to None again are asked anew.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from tclint.semantics.body import Body
+from tclint.semantics.interpreter.always_raises import called
+from tclint.semantics.interpreter.frame import Frame
+from tclint.semantics.interpreter.stores import MUTATING, Store
+from tclint.semantics.records import record
+from tclint.semantics.site import FIRST_CALL, NEW_KEY
+from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.values import Function, Object
+
+_SHRINKING: Final = frozenset("clear discard pop popitem popleft remove __delitem__".split())
+_GROWING: Final = MUTATING - _SHRINKING
+_REGISTERING: Final = frozenset({"register_buffer", "register_parameter", "add_module"})
+_FILLING: Final = frozenset("fill_ copy_ add_ zero_ logical_or_ bitwise_or_".split())
+_INSIDE: Final = frozenset("get items keys values setdefault".split())
+"""Methods of containers that give what these hold."""
+_PARTS: Final = frozenset(
+    "buffers children modules named_buffers named_children named_modules named_parameters "
+    "parameters".split()
+)
+_THROUGH: Final = frozenset("enumerate len list max min range reversed sorted tuple zip".split())
+"""Functions that give the same for the same."""
+_ANY: Final = (ast.Attribute, ast.Name, ast.Tuple)
+_OF_TENSORS: Final = frozenset({"all", "any", "item"})
+
+Ends = Callable[[ast.expr], bool]
+
+
+@record(eq=False)
+class _Asked:
+    """What a test asks for: a ``place`` that keeps something, or an ``entry`` of what it holds.
+
+    ``ends`` tells whether a value that is written there makes the test come out otherwise;
+    ``grows`` that any entry does.
+    """
+
+    place: ast.expr
+    ends: Ends
+    entry: ast.expr | None = None
+    grows: bool = False
+
+
+def taken_once(frame: Frame, test: ast.expr, block: Sequence[ast.stmt], outcome: bool) -> str:
+    """How often a block is entered whose test came out so; empty where nothing ends that."""
+    key = (taken_once, test, outcome)
+    if key in frame.body.answers:  # the syntax alone told that nothing does
+        return ""
+    plain = not isinstance(test, (ast.BoolOp, ast.UnaryOp))
+    where, ended = _Where(frame, block), False
+    for part, wanted in [(test, outcome)] if plain else _parts(test, outcome):
+        asked = _asked(part, wanted)
+        if asked is None or not where.is_ended(asked):
+            continue
+        ended = True
+        if where.outlives(_holder(asked.place)) and not where.is_put_back(asked):
+            keys = [one.slice for one in ast.walk(asked.place) if isinstance(one, ast.Subscript)]
+            keys += [asked.entry] if asked.entry is not None else []
+            return FIRST_CALL if all(map(where.outlives, keys)) else NEW_KEY
+    if not ended:
+        frame.body.answers[key] = False
+    return ""
+
+
+def _parts(test: ast.expr, outcome: bool) -> Iterator[tuple[ast.expr, bool]]:
+    """What must all have come out in some way for a test to come out as it did."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from _parts(operand, not outcome)
+        case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) == outcome:
+            for value in values:
+                yield from _parts(value, outcome)
+        case ast.BoolOp():
+            return
+        case _:
+            yield test, outcome
+
+
+def _asked(part: ast.expr, wanted: bool) -> _Asked | None:
+    match part:
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return _compared(left, op, right, wanted)
+        case ast.Call(func=ast.Name(id="hasattr"), args=[owner, ast.Constant(value=str() as name)]):
+            return None if wanted else _Asked(ast.Attribute(owner, name), lambda _: True)
+        case ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call():
+            place = _kept(part)
+            if wanted:
+                return _Asked(place, _is_false)
+            return _Asked(place, _is_true, grows=True)
+    return None
+
+
+def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, wanted: bool) -> _Asked | None:
+    constant = right.value if isinstance(right, ast.Constant) else ...
+    if isinstance(op, (ast.Is, ast.IsNot)) and constant is None:
+        return _missing(left) if isinstance(op, ast.Is) == wanted else _Asked(left, _is_none)
+    if isinstance(op, (ast.In, ast.NotIn)):
+        absent = isinstance(op, ast.NotIn) == wanted
+        return _Asked(right, lambda _: False, entry=left) if absent else None
+    if constant is ...:
+        return None
+    match left:
+        case ast.Call(func=ast.Name(id="len"), args=[container]):
+            none = (type(op), constant, wanted) in _NO_ENTRIES
+            return _Asked(container, _is_true, grows=True) if none else None
+    if isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
+        same = isinstance(op, (ast.Eq, ast.Is)) == wanted
+        return _Asked(_kept(left), lambda value: _is_equal(value, constant) is not same)
+    return None
+
+
+_NO_ENTRIES: Final = frozenset(
+    {(ast.Eq, 0, True), (ast.NotEq, 0, False), (ast.Gt, 0, False), (ast.Lt, 1, True)}
+)
+
+
+def _missing(left: ast.expr) -> _Asked:
+    """What is None until something else is kept there."""
+    match left:
+        case ast.NamedExpr(value=value):
+            return _missing(value)
+        case ast.Call(func=ast.Attribute(value=container, attr="get"), args=[key, *_]):
+            return _Asked(container, lambda _: False, entry=key)
+        case ast.Call(
+            func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str() as name), *_]
+        ):
+            return _Asked(ast.Attribute(owner, name), lambda value: not _is_none(value))
+    return _Asked(left, lambda value: not _is_none(value))
+
+
+def _kept(node: ast.expr) -> ast.expr:
+    """What holds the truth that is asked: ``self.ready`` of ``bool(self.ready.item())``."""
+    match node:
+        case ast.Call(func=ast.Name(id="bool" | "int"), args=[inner]):
+            return _kept(inner)
+        case ast.Call(func=ast.Attribute(value=inner, attr=name), args=[]) if name in _OF_TENSORS:
+            return _kept(inner)
+        case ast.Attribute(value=inner, attr="data"):
+            return _kept(inner)
+    return node
+
+
+def _is_none(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _is_true(value: ast.expr) -> bool:
+    known = _number(value)
+    if known is not ...:
+        return bool(known)
+    return isinstance(value, ast.Call) or any(getattr(value, "elts", getattr(value, "keys", ())))
+
+
+def _is_false(value: ast.expr) -> bool:
+    known = _number(value)
+    return known is not ... and not known
+
+
+def _is_equal(value: ast.expr, constant: object) -> bool | None:
+    known = _number(value)
+    return None if known is ... else known == constant
+
+
+def _number(value: ast.expr) -> object:
+    """The constant that is written, in a tensor too; ``...`` where it is computed."""
+    match value:
+        case ast.Constant(value=constant):
+            return constant
+        case ast.Call(func=ast.Attribute(attr="tensor" | "Tensor"), args=[ast.List(elts=[one])]):
+            return _number(one)
+        case ast.Call(func=ast.Attribute(attr="tensor" | "Tensor"), args=[one, *_]):
+            return _number(one)
+        case ast.Call(func=ast.Attribute(attr="ones" | "ones_like")):
+            return 1
+        case ast.Call(func=ast.Attribute(attr="zeros" | "zeros_like")):
+            return 0
+    return ...
+
+
+def _holder(place: ast.expr) -> ast.expr:
+    """What must outlive a call for the place to do so."""
+    while isinstance(place, ast.Subscript):
+        place = place.value
+    return place.value if isinstance(place, ast.Attribute) else place
+
+
+class _Where:
+    """A block in the function that is walked, and what its names stand for."""
+
+    def __init__(self, frame: Frame, block: Sequence[ast.stmt]) -> None:
+        self._frame = frame
+        self._body = frame.body
+        self._block = block
+        self._rows = range(block[0].lineno, (block[-1].end_lineno or 0) + 1)
+        self._followed: list[FunctionInfo] = []
+        self._asking: set[tuple[Body, str]] = set()
+
+    def _meant(self, place: ast.expr) -> ast.expr:
+        """What a variable was read from: ``state["sum"]`` of ``total = state.get("sum")``."""
+        if not isinstance(place, ast.Name):
+            return place
+        bound = [one for one in _bindings(self._body, place.id) if one[0] not in self._rows]
+        match bound:
+            case [(_, ast.Call(func=ast.Attribute(value=held, attr="get"), args=[key, *_]))]:
+                return ast.Subscript(held, key)
+            case [(_, ast.Call(func=ast.Name(id="getattr"), args=[held, ast.Constant(n), *_]))]:
+                return ast.Attribute(held, str(n))
+            case [(_, ast.Attribute() | ast.Subscript() as held)]:
+                return held
+        return place
+
+    def is_ended(self, asked: _Asked) -> bool:
+        """Whether the block surely ends its test, under the name that the test has or another."""
+        written = asked.place
+        if not self._is_plain_parameter(asked):
+            asked.place = self._meant(written)
+            if self._may_be_written(asked.place):
+                return self._ends(asked, asked.place) or self._ends(asked, written)
+        return False
+
+    def _is_plain_parameter(self, asked: _Asked) -> bool:
+        name = asked.place.id if isinstance(asked.place, ast.Name) else None
+        if name is None or asked.grows or asked.entry is not None:
+            return False
+        return bool(self._body.arguments(name)) and not self._body.assigns(name)
+
+    def _may_be_written(self, place: ast.expr) -> bool:
+        """False where a look at the names that the file writes tells that nothing writes there."""
+        text = self._body.module.file.text
+        if not isinstance(place, ast.Attribute) or "register_" in text:
+            return True
+        name = place.attr
+        filled = f"{name}.fill_" in text or f"{name}.copy_" in text or f"{name}.add_" in text
+        cls = self._class_of(place.value, self._body)
+        if filled or f"{name}.data" in text or cls is None:
+            return True
+        return self._frame.analysis.changes.is_rewritten(self._frame, cls, name)
+
+    def _ends(self, asked: _Asked, place: ast.expr) -> bool:
+        """Whether the block surely writes what ends its test."""
+        return _Stored(asked, self._resolve, self._followed).block(self._block, place)
+
+    def _resolve(self, function: ast.expr, inside: FunctionInfo | None) -> FunctionInfo | None:
+        if inside is None:
+            found = called(self._frame, function)
+            return found.info if isinstance(found, Function) else None
+        match function:
+            case ast.Attribute(value=ast.Name(id=owner), attr=name) if inside.cls is not None:
+                own = _first_argument(inside) == owner
+                return self._frame.analysis.project.method(inside.cls, name) if own else None
+        return None
+
+    def outlives(self, node: ast.expr, body: Body | None = None) -> bool:
+        """Whether what an expression gives is there in the next call, too."""
+        body = body or self._body
+        match node:
+            case ast.Constant():
+                return True
+            case ast.Attribute(value=inner):
+                return self.outlives(inner, body) and not any(
+                    not one.content for one in self._others(node, body)
+                )
+            case ast.Subscript(value=inner) | ast.Starred(value=inner):
+                return self.outlives(inner, body)
+            case ast.Call(func=ast.Attribute(value=inner, attr=name)):
+                return name in _INSIDE | _PARTS and self.outlives(inner, body)
+            case ast.Call(func=ast.Name(id="getattr"), args=[inner, *_]):
+                return self.outlives(inner, body)
+            case ast.Call(func=ast.Name(id=name), args=given):
+                return name in _THROUGH and all(self.outlives(one, body) for one in given)
+            case ast.Tuple(elts=parts):
+                return all(self.outlives(one, body) for one in parts)
+            case ast.Name(id=name):
+                return self._variable(name, body)
+        return False
+
+    def _variable(self, name: str, body: Body) -> bool:
+        if body.is_declared(name) or not body.has(name):
+            return True  # of the file, or of a function around
+        if not body.arguments(name) and not body.assigns(name):
+            return body.computed_around(name)
+        if (body, name) in self._asking:
+            return False
+        self._asking.add((body, name))
+        if body.arguments(name):
+            found = not body.assigns(name) and self._argument(name, body)
+        else:
+            found = self._bound(name, body)
+        self._asking.discard((body, name))
+        return found
+
+    def _bound(self, name: str, body: Body) -> bool:
+        rows = self._rows if body is self._body else ()
+        bound = [one for row, one in _bindings(body, name) if row not in rows]
+        return bool(bound) and all(one is not None and self.outlives(one, body) for one in bound)
+
+    def _argument(self, name: str, body: Body) -> bool:
+        function = body.function
+        if function is None:
+            return False
+        if function.cls is not None and name == _first_argument(function):
+            return self._is_kept_object(name, body)
+        names = [one.arg for one in (*function.node.args.posonlyargs, *function.node.args.args)]
+        given: list[bool] = []
+        for call, (site, hidden) in body.calls.items():
+            passed = dict(zip(names[hidden:], call.args, strict=False))
+            passed |= {one.arg: one.value for one in call.keywords if one.arg}
+            given.append(name in passed and self.outlives(passed[name], site.body))
+        return bool(given) and all(given)
+
+    def _is_kept_object(self, name: str, body: Body) -> bool:
+        """Whether a method's own object was made before compiled code is called."""
+        own = next((body.values[one] for one in body.names(name) if one in body.values), None)
+        if not isinstance(own, Object):
+            return False
+        if own.is_module or own.is_optimizer or own.cls is None:
+            return own.is_module or own.is_optimizer
+        analysis = self._frame.analysis
+        init = analysis.project.method(own.cls, "__init__")
+        return init is not None and init not in analysis.visited
+
+    def is_put_back(self, asked: _Asked) -> bool:
+        """Whether something writes there what the test asks for, but for a constructor."""
+        return any(_undoes(store, asked) for store in self._others(asked.place, self._body))
+
+    def _class_of(self, owner: ast.expr, body: Body) -> ClassInfo | None:
+        value = body.values.get(owner)
+        if value is None and isinstance(owner, ast.Name):
+            value = next(
+                (body.values[one] for one in body.names(owner.id) if one in body.values), None
+            )
+        return value.cls if isinstance(value, Object) else None
+
+    def _others(self, place: ast.expr, body: Body) -> Iterator[Store]:
+        """What writes to a place, or to what it holds, besides the block and constructors."""
+        analysis = self._frame.analysis
+        while isinstance(place, ast.Subscript):
+            place = place.value
+        found: Sequence[Store] = ()
+        if isinstance(place, ast.Attribute):
+            cls = self._class_of(place.value, body)
+            if cls is not None:
+                found = analysis.changes.stores_of(analysis, cls, place.attr)
+        elif isinstance(place, ast.Name):
+            index = analysis.changes.index(body.module.tree, body.module)
+            found = [one for one in index.of_variable(place.id) if one.function is not None]
+        followed = {one.node for one in self._followed}
+        for store in found:
+            row = getattr(store.node, "lineno", 0)
+            if (
+                not store.is_vague
+                and store.function not in followed
+                and not (store.function is body.scope and row in self._rows)
+            ):
+                yield store
+
+
+def _undoes(store: Store, asked: _Asked) -> bool:
+    node = store.node
+    if isinstance(getattr(node, "ctx", None), ast.Del):
+        return True
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in _SHRINKING
+    if store.content or store.value is None or store.adds:
+        return False
+    return asked.entry is not None or isinstance(store.value, _ANY) or not asked.ends(store.value)
+
+
+class _Stored:
+    """Whether statements surely write what ends a test, in functions that they call too."""
+
+    def __init__(
+        self,
+        asked: _Asked,
+        resolve: Callable[[ast.expr, FunctionInfo | None], FunctionInfo | None],
+        followed: list[FunctionInfo],
+    ) -> None:
+        self._asked = asked
+        self._resolve = resolve
+        self._followed = followed
+        self._inside: FunctionInfo | None = None
+        self._seen: set[FunctionInfo] = set()
+
+    def block(self, block: Sequence[ast.stmt], place: ast.expr) -> bool:
+        """Whether one of some statements does, whichever way is taken through them."""
+        return any(self._statement(one, place) for one in block)
+
+    def _statement(self, statement: ast.stmt, place: ast.expr) -> bool:
+        match statement:
+            case ast.If(body=body, orelse=orelse):
+                return self.block(body, place) and self.block(orelse, place)
+            case ast.With(body=body) | ast.Try(body=body):
+                return self.block(body, place)
+            case ast.For(body=body):
+                return self.block(body, place)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.While():
+                return False
+            case ast.Assign(targets=targets, value=value):
+                if any(self._target(one, value, place) for one in targets):
+                    return True
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                if self._target(target, value, place):
+                    return True
+            case ast.AugAssign(target=target, op=ast.Add() | ast.BitOr() | ast.Sub()):
+                if _same(target, place) and self._asked.entry is None:
+                    return self._asked.ends(_COMPUTED)
+        call = getattr(statement, "value", None)
+        return isinstance(call, ast.Call) and self._call(call, place)
+
+    def _target(self, target: ast.expr, value: ast.expr, place: ast.expr) -> bool:
+        asked = self._asked
+        if isinstance(target, (ast.Tuple, ast.List)):
+            parts = value.elts if isinstance(value, ast.Tuple) else [_COMPUTED] * len(target.elts)
+            return any(map(lambda one, v: self._target(one, v, place), target.elts, parts))
+        if _same(target, place) or _same(_kept(target), place):
+            return asked.entry is None and asked.ends(value)
+        if isinstance(target, ast.Subscript) and _same(target.value, place):
+            if asked.entry is not None:
+                return _same(target.slice, asked.entry)
+            return asked.grows or asked.ends(value)
+        return False
+
+    def _call(self, call: ast.Call, place: ast.expr) -> bool:
+        match call:
+            case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=n), value]):
+                return self._target(ast.Attribute(owner, str(n)), value, place)
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr=register), args=[ast.Constant(value=n), *rest]
+            ) if register in _REGISTERING:
+                value = rest[0] if rest else _COMPUTED
+                return self._target(ast.Attribute(owner, str(n)), value, place)
+            case ast.Call(func=ast.Attribute(value=owner, attr=name), args=given):
+                if name in _FILLING and _same(_kept(owner), place):
+                    value = ast.Constant(0) if name == "zero_" else given[0] if given else _COMPUTED
+                    return self._asked.entry is None and self._asked.ends(value)
+                if name in _GROWING and _same(owner, place):
+                    return self._grows(name, given)
+        return self._follows(call, place)
+
+    def _grows(self, name: str, given: Sequence[ast.expr]) -> bool:
+        """Whether a method of the container makes the entry that is asked for."""
+        entry = self._asked.entry
+        if entry is None:
+            return self._asked.grows
+        if name == "update":
+            keys = [k for one in given for k in getattr(one, "keys", ()) if k is not None]
+            return any(_same(key, entry) for key in keys)
+        return bool(given) and _same(given[0], entry)
+
+    def _follows(self, call: ast.Call, place: ast.expr) -> bool:
+        root = _root(place)
+        if root is None:
+            return False
+        info = self._resolve(call.func, self._inside)
+        if info is None or isinstance(info.node, ast.Lambda) or info in self._seen:
+            return False
+        self._seen.add(info)
+        for given, name in _passed(call, info):
+            moved = _renamed(place, given, name)
+            if moved is not None and self._walk(info, moved):
+                return True
+        return False
+
+    def _walk(self, info: FunctionInfo, place: ast.expr) -> bool:
+        assert not isinstance(info.node, ast.Lambda)
+        before, self._inside = self._inside, info
+        found = self.block(info.node.body, place)
+        self._inside = before
+        if found:
+            self._followed.append(info)
+        return found
+
+
+_COMPUTED: Final = ast.Call(ast.Name("computed", ast.Load()), [], [])
+
+
+def _passed(call: ast.Call, info: FunctionInfo) -> Iterator[tuple[ast.expr, str]]:
+    """What a call passes for which parameter, the object of a method too."""
+    names = [one.arg for one in (*info.node.args.posonlyargs, *info.node.args.args)]
+    given = [*call.args]
+    bound = info.cls is not None and "staticmethod" not in info.decorators
+    if bound and isinstance(call.func, ast.Attribute):
+        given.insert(0, call.func.value)
+    yield from zip(given, names, strict=False)
+    yield from ((one.value, one.arg) for one in call.keywords if one.arg in names)
+
+
+def _renamed(place: ast.expr, given: ast.expr, name: str) -> ast.expr | None:
+    """The place as a function calls it that is given what leads there."""
+    if _same(place, given):
+        return ast.Name(name, ast.Load())
+    match place:
+        case ast.Attribute(value=inner, attr=attr):
+            moved = _renamed(inner, given, name)
+            return ast.Attribute(moved, attr) if moved is not None else None
+        case ast.Subscript(value=inner, slice=key):
+            moved = _renamed(inner, given, name)
+            return ast.Subscript(moved, key) if moved is not None else None
+    return None
+
+
+def _root(place: ast.expr) -> str | None:
+    while isinstance(place, (ast.Attribute, ast.Subscript)):
+        place = place.value
+    return place.id if isinstance(place, ast.Name) else None
+
+
+def _first_argument(function: FunctionInfo) -> str | None:
+    names = [*function.node.args.posonlyargs, *function.node.args.args]
+    return names[0].arg if names else None
+
+
+def _bindings(body: Body, name: str) -> Iterator[tuple[int, ast.expr | None]]:
+    """The rows that bind a variable, and to what; None where that is not plain to see."""
+    for one in body.names(name):
+        if isinstance(one.ctx, ast.Load):
+            continue
+        outer = body.parent(one)
+        while isinstance(outer, (ast.Tuple, ast.List, ast.Starred)):
+            outer = body.parent(outer)
+        match outer:
+            case ast.Assign(targets=[ast.Name()], value=value):
+                yield one.lineno, value
+            case ast.For(iter=value) | ast.comprehension(iter=value):
+                yield one.lineno, value
+            case ast.NamedExpr(value=value):
+                yield one.lineno, value
+            case _:
+                yield one.lineno, None
+
+
+def _same(one: ast.expr, other: ast.expr) -> bool:
+    """Whether two expressions are written alike, a read and a store too."""
+    match one, other:
+        case ast.Name(id=first), ast.Name(id=second):
+            return first == second
+        case ast.Attribute(value=inner, attr=first), ast.Attribute(value=outer, attr=second):
+            return first == second and _same(inner, outer)
+        case ast.Subscript(value=inner, slice=first), ast.Subscript(value=outer, slice=second):
+            return _same(inner, outer) and _same(first, second)
+    return type(one) is type(other) and ast.unparse(one) == ast.unparse(other)
