@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -399,3 +400,74 @@ def test_dynamo_compiles_no_method_of_a_compiled_object_but_its_call() -> None:
     world._call_impl(x)
     assert len(compiled) == 1
     torch._dynamo.reset()
+
+
+GIVES_WAY = """\
+import torch
+
+ASYNC = True
+
+
+def is_sync():
+    global ASYNC
+    return not ASYNC or torch.compiler.is_compiling()
+
+
+class Request:
+    def __init__(self):
+        self.way = None
+
+
+class Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, request):
+        print(x)
+        request.way = Waited
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2, None
+
+
+class Waited(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        print(x)
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, g):
+        return g
+
+
+def call(x):
+BODY
+"""
+DONE = "request = Request()\n    y = Doubled.apply(x, request)\n    return request.way.apply(y)"
+DEEPER = DONE.replace("\n", "\n    ")
+WAYS = {
+    f"    if torch.compiler.is_compiling():\n        return x * 2\n    {DONE}": False,
+    f"    if is_sync():\n        return x * 2\n    {DONE}": False,
+    f"    if not is_sync() and x.shape[0]:\n        {DEEPER}\n    return x * 2": False,
+    f"    if x.shape[0] == 0:\n        return x * 2\n    {DONE}": True,
+    f"    if torch.compiler.is_compiling():\n        x = x + 1\n    {DONE}": True,
+    f"    if not torch.compiler.is_compiling():\n        return x * 2\n    {DONE}": True,
+}
+
+
+@pytest.mark.parametrize("body", WAYS)
+def test_what_is_applied_only_where_nothing_compiles_does_not_count(
+    body: str, tmp_path: Path
+) -> None:
+    torch = pytest.importorskip("torch")
+    from torch._dynamo.utils import counters
+
+    text = GIVES_WAY.replace("BODY", body)
+    assert bool(found(text, tmp_path, "TCL120")) is WAYS[body]
+    made: dict[str, Any] = {}
+    exec(compile(text, str(tmp_path / "m.py"), "exec"), made)
+    torch._dynamo.reset()
+    counters.clear()
+    torch.compile(made["call"], backend="eager")(torch.ones(3, requires_grad=True))
+    assert bool(counters["graph_break"]) is WAYS[body]

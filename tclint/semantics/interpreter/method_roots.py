@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from tclint import torch_facts
-from tclint.regexes import regex
 from tclint.semantics.interpreter.analysis import Analysis, Kept, Root
+from tclint.semantics.interpreter.appliers import GRADIENT, Appliers
 from tclint.semantics.interpreter.attributes import applied
 from tclint.semantics.interpreter.functions import root_env
-from tclint.semantics.interpreter.not_traced import not_traced
 from tclint.semantics.lattice import tensor_in
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
@@ -25,10 +24,6 @@ from tclint.semantics.syntax import last_name, nodes
 from tclint.semantics.values import Function, Object
 from tclint.torch_facts.modules import ASKED_OF_MODULES, GIVE_THE_MODULE
 
-_APPLY: Final = regex(r"\.apply\b")
-_LAST_NAME: Final = regex(r"\w+$")
-_LONGEST: Final = 100
-_GRADIENT: Final = ("forward", "setup_context", "backward")
 _NOT_MEANT: Final = ASKED_OF_MODULES | GIVE_THE_MODULE | {"forward"}
 
 
@@ -36,15 +31,12 @@ def methods_of_torch(
     analysis: Analysis, modules: Sequence[ModuleInfo], classes: Iterable[ClassInfo]
 ) -> Iterator[Root]:
     """The ``forward`` of autograd functions and the ``step`` of optimizers that nothing reached."""
-    appliers: dict[str, list[FunctionInfo | None]] | None = None
+    appliers = Appliers(analysis, modules)
     for cls in classes:
         function = _step(analysis, cls)
         if function is None and _has_more(analysis, cls):
             function = applied(analysis, cls)
-            if function is not None and appliers is None:
-                appliers = _appliers(modules)
-            using = (appliers or {}).get(cls.name, [])
-            if function is not None and (_are_kept_out(analysis, using) or _is_old(cls, using)):
+            if function is not None and (appliers.are_out(cls) or _is_old(cls, appliers)):
                 continue
         if function is not None:
             yield Root(function, Region(f"{cls.qualname}.{function.info.name}"))
@@ -52,7 +44,7 @@ def methods_of_torch(
 
 def _has_more(analysis: Analysis, cls: ClassInfo) -> bool:
     """Whether a class has a method of autograd functions that was not walked."""
-    own = [cls.methods[name] for name in _GRADIENT if name in cls.methods]
+    own = [cls.methods[name] for name in GRADIENT if name in cls.methods]
     return not analysis.visited.issuperset(own)
 
 
@@ -64,33 +56,14 @@ def _step(analysis: Analysis, cls: ClassInfo) -> Function | None:
     return Function(step, Object(cls.qualname, cls, is_optimizer=True))
 
 
-def _appliers(modules: Iterable[ModuleInfo]) -> dict[str, list[FunctionInfo | None]]:
-    """The functions that say ``Name.apply``, by the name; None stands for a file's top level."""
-    found: dict[str, list[FunctionInfo | None]] = {}
-    for module in modules:
-        file = module.file
-        for match in _APPLY.finditer(file.text):
-            row = file.row(match.start())
-            name = _LAST_NAME.search(file.text, max(0, match.start() - _LONGEST), match.start())
-            if name is not None:
-                found.setdefault(name[0], []).append(module.function_at(row))
-    return found
-
-
-def _are_kept_out(analysis: Analysis, appliers: Sequence[FunctionInfo | None]) -> bool:
-    """Whether Dynamo traces none of the functions that apply an autograd function."""
-    kept_out = [one is not None and bool(not_traced(analysis, one)) for one in appliers]
-    return bool(kept_out) and all(kept_out)
-
-
-def _is_old(cls: ClassInfo, appliers: Sequence[FunctionInfo | None]) -> bool:
+def _is_old(cls: ClassInfo, appliers: Appliers) -> bool:
     """Whether an autograd function is from before torch 1.3: its objects were called.
 
     They raise since torch 1.5, and nothing applies the class.
     """
     forward = cls.methods.get("forward")
     own = forward is not None and "staticmethod" not in forward.decorators
-    return own and "__init__" in cls.methods and not appliers
+    return own and "__init__" in cls.methods and not appliers.of(cls)
 
 
 def _is_optimizer(project: Project, cls: ClassInfo) -> bool:
