@@ -37,6 +37,8 @@ LEFT = {
     "an else": ("\n    return", "\n        else:\n            x = x + 1\n    return"),
     "all instead": ("mask.any()", "mask.all()"),
     "a count": ("mask.any()", "mask.sum() > 1"),
+    "a view of a parameter": ("x = x * 2", "x = torch.nn.Parameter(x).view(-1)"),
+    "a row of a parameter": ("x = x * 2", "w = torch.nn.Parameter(x)\n    x = w[0]"),
 }
 
 

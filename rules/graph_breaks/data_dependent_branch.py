@@ -10,6 +10,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorBranch
 from tclint.semantics.lattice import options
+from tclint.semantics.ownership import memory_of
 from tclint.semantics.site import Site
 from tclint.semantics.values import Function, Object, Tensor, Unknown
 
@@ -299,7 +300,7 @@ def _judge_store(
     if not all(is_pure(site, part) for part in (owner, mask)) or not _is_computed(site, value):
         return None
     target = certain_tensor(site, owner)
-    if target is None or target.role == "parameter":  # a leaf raises where it is written at all
+    if target is None or _is_parameters(site, owner):  # raises where it is written at all
         return None
     name = site.text(owner)
     raises = []
@@ -357,6 +358,17 @@ def _is_number(site: Site, node: ast.expr) -> bool:
         case ast.Call(func=ast.Name(id="float"), args=[ast.Constant()], keywords=[]):
             return True
     return site.dotted(node) in _INFINITE
+
+
+def _is_parameters(site: Site, node: ast.expr) -> bool:
+    """True for a parameter, and for a view of one."""
+    origin = memory_of(site, node)
+    if isinstance(origin, ast.Name) and len(site.stores(origin.id)) == 1:
+        bound = site.parent(site.stores(origin.id)[0])
+        if isinstance(bound, ast.Assign) and bound.lineno < node.lineno:
+            return _is_parameters(site, bound.value)
+    tensor = certain_tensor(site, origin)
+    return tensor is not None and tensor.role == "parameter"
 
 
 def _is_writable(site: Site, owner: ast.expr) -> bool:

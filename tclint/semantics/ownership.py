@@ -67,7 +67,7 @@ def is_private(site: Site, node: ast.expr) -> bool:
 
     A tensor may then be kept for the number in it: it never changes.
     """
-    origin = _origin(site, node)
+    origin = memory_of(site, node)
     if isinstance(origin, ast.Name):
         return _is_only_read(site, origin.id, blocks_around(site, node))
     return is_fresh(site, origin)
@@ -122,7 +122,7 @@ def _is_python_number(site: Site, node: ast.expr) -> bool:
     )
 
 
-def _origin(site: Site, node: ast.expr) -> ast.expr:
+def memory_of(site: Site, node: ast.expr) -> ast.expr:
     """What gave the memory of ``node``, below views and members."""
     while True:
         match node:
@@ -215,7 +215,7 @@ def _bound_from(site: Site, target: ast.Name) -> frozenset[str] | None:
             return _unpacked_from(site, parent)
         case _:
             return None
-    origin = _origin(site, value)
+    origin = memory_of(site, value)
     if isinstance(origin, ast.Name):
         return frozenset({origin.id})
     return _NOBODY if is_fresh(site, origin) else None
@@ -427,7 +427,7 @@ def _is_own(site: Site, value: ast.expr) -> bool:
     members = value.elts if isinstance(value, ast.Tuple) else [value]
     roots: list[str] = []
     for member in members:
-        origin = _origin(site, member)
+        origin = memory_of(site, member)
         if isinstance(origin, ast.Name):
             roots.append(origin.id)
         elif not _is_number(site, member) and not _is_fresh_here(site, origin):
