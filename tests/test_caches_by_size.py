@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from tclint.config import Config
+from tclint.diagnostics import Confidence
 from tclint.lint.engine import check_files
 
 LIBRARY = "import time\n\n\ndef build(n):\n    return time.time()\n"
+LIBRARY += "\n\ndef double(n):\n    return 2 * n\n"
 PROGRAM = """\
 import torch
 import library_of_kernels as library
@@ -38,6 +40,7 @@ MAKES = {
     "kernels = library.build(n); made = kernels.hex() if n > 4 else kernels.hex()": [],
     "class made:\n            pass\n": [],
 }
+UNSURE = {"made = library.build(n)": False, "made = library.double(n)": True}
 
 
 def recompiles(folder: Path) -> bool:
@@ -68,5 +71,17 @@ def test_a_cache_recompiles_for_what_is_traced(make: str, tmp_path: Path) -> Non
     program.write_text(PROGRAM.replace("MAKE", make), encoding="utf-8")
     (tmp_path / "library_of_kernels.py").write_text(LIBRARY, encoding="utf-8")
     results = check_files([program], Config(root=tmp_path, select=("TCL223",))).results
-    assert [one.diagnostic.code for one in results] == MAKES[make]
+    sure = [one.diagnostic for one in results if one.diagnostic.confidence is not Confidence.LOW]
+    assert [one.code for one in sure] == MAKES[make]
     assert recompiles(tmp_path) == bool(MAKES[make])
+
+
+@pytest.mark.parametrize("make", UNSURE)
+def test_what_a_library_makes_is_told_with_low_confidence(make: str, tmp_path: Path) -> None:
+    program = tmp_path / "program_of_kernels.py"
+    program.write_text(PROGRAM.replace("MAKE", make), encoding="utf-8")
+    config = Config(root=tmp_path, select=("TCL223",), weak=True)
+    (found,) = check_files([program], config).results
+    assert found.diagnostic.confidence is Confidence.LOW
+    (tmp_path / "library_of_kernels.py").write_text(LIBRARY, encoding="utf-8")
+    assert recompiles(tmp_path) is UNSURE[make]

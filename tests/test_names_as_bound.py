@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 from pathlib import Path
 
@@ -454,3 +455,28 @@ def test_a_package_behind_a_link_is_read(tmp_path: Path) -> None:
     (tmp_path / "pkg" / "linked").unlink()
     [gone] = check_files(paths, Config(root=tmp_path)).results
     assert "nothing that can be read in `pkg` binds `linked`" in gone.diagnostic.message
+
+
+def test_a_module_of_a_package_does_not_see_the_one_beside_it_unless_a_script_is_there(
+    tmp_path: Path,
+) -> None:
+    net = F.format(call="read(x)")
+    files = {
+        "pkg/__init__.py": "", "pkg/read.py": READ,
+        "pkg/net.py": f"{TORCH}from read import read\n{net}",
+        "read.py": "def read(x):\n    return x\n",
+    }  # fmt: skip
+    paths = put(tmp_path, files)
+
+    def found() -> list[str]:
+        results = check_files(paths, Config(root=tmp_path)).results
+        return [one.diagnostic.path.name for one in results if one.diagnostic.code == "TCL101"]
+
+    assert found() == []  # it is the one at the root that Python finds
+    code = "import pkg.net; print(pkg.net.read.__module__, pkg.net.read(3))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == ["read", "3"]
+    paths += put(tmp_path, {"pkg/train.py": "if __name__ == '__main__':\n    import net\n"})
+    assert found() == ["read.py"]

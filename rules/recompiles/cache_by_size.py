@@ -30,13 +30,16 @@ class CacheBySize(Rule[ContainerGrown]):
 
     def check(self, event: ContainerGrown) -> Finding | None:
         """Report entries whose key is a size."""
-        if event.method or not holds_size(event.key) or _is_dear(event) or _stays_eager(event):
+        if event.method or not holds_size(event.key) or _is_dear(event):
             return None
+        made = _made(event)
+        if any(isinstance(event.site.value(one), Class) for one in made):
+            return None  # a class statement breaks the graph, and the cache stays eager with it
         name = event.site.text(event.container)
         return Finding(
             f"`{name}` gets an entry for each size: each new size recompiles",
             Advice("compute the value each time, or once for the largest size and slice it"),
-            confidence=Confidence.MEDIUM,
+            confidence=Confidence.LOW if _may_stay_eager(event, made) else Confidence.MEDIUM,
         )
 
 
@@ -47,22 +50,20 @@ def _is_dear(event: ContainerGrown) -> bool:
     return any(name.startswith("torch.linalg.") or name in _DECOMPOSING for name in names)
 
 
-def _stays_eager(event: ContainerGrown) -> bool:
-    """True where Dynamo may leave what makes the entry to eager code, and the cache with it.
-
-    A class statement breaks the graph, and what an unknown library does may.
-    """
+def _made(event: ContainerGrown) -> list[ast.expr]:
+    """The expressions that may be what the entry holds, through a variable and both ways of it."""
     site, statement = event.site, event.site.statement
     made = [statement.value] if isinstance(statement, ast.Assign) else []
     for name in (one for one in (*made,) if isinstance(one, ast.Name)):
         bound = (site.parent(target) for target in site.stores(name.id))
         made += (one.value for one in bound if isinstance(one, ast.Assign))
-    made += (
-        way for one in (*made,) if isinstance(one, ast.IfExp) for way in (one.body, one.orelse)
-    )
-    if any(isinstance(site.value(one), Class) for one in made):
-        return True
-    callees = [site.value(one.func) for one in made if isinstance(one, ast.Call)]
+    ways = [(one.body, one.orelse) for one in made if isinstance(one, ast.IfExp)]
+    return [*made, *(way for pair in ways for way in pair)]
+
+
+def _may_stay_eager(event: ContainerGrown, made: list[ast.expr]) -> bool:
+    """True where an unknown function makes the entry: Dynamo may leave it, and the cache, eager."""
+    callees = [event.site.value(one.func) for one in made if isinstance(one, ast.Call)]
     return any(
         one is UNKNOWN or (isinstance(one, External) and not is_present(one.name))
         for one in callees

@@ -89,6 +89,7 @@ class Project:
         self._reasons: dict[str, Unclear] = {}
         self._last_bound: dict[tuple[ModuleInfo, str], int] = {}
         self._replaced: dict[ModuleInfo, bool] = {}
+        self._scripts: dict[str, bool] = {}
         self._stars: dict[ModuleInfo, dict[str, list[str]]] = {}
 
     def another(self) -> Project:
@@ -207,15 +208,14 @@ class Project:
     def find(self, folder: str, name: str) -> Path | None:
         """The file that ``import name`` reads; a script's imports look in its own folder first.
 
-        Not for Python's own modules, if it is in a package. Folders make packages without an
-        ``__init__.py``, too: seen from one of those above.
+        A package's modules do not see each other so, unless one of them is a script. Folders make
+        packages without an ``__init__.py``, too: seen from one of those above.
         """
         tail = f"{os.sep}{name.replace('.', os.sep)}"
         top = name.partition(".")[0]
-        if folder and (top not in sys.stdlib_module_names or not self._is_package(folder)):
-            sibling = f"{folder.rstrip(os.sep)}{tail}.py"
-            if sibling in self._by_text:
-                return self._by_text[sibling]
+        sibling = f"{folder.rstrip(os.sep)}{tail}.py" if folder else ""
+        if sibling in self._by_text and self._is_on_path(folder, top):
+            return self._by_text[sibling]
         known = self._paths.get(name)
         if known is None and "." in name:
             known = self._from_above(folder, top, tail) if folder else None
@@ -236,6 +236,19 @@ class Project:
             return None
         inside = os.path.join(folder, target, "__init__.py")  # noqa: PTH118
         return self._by_text.get(os.path.normpath(inside))
+
+    def _is_on_path(self, folder: str, top: str) -> bool:
+        """Whether Python looks into a folder for what its files import, as it does for scripts."""
+        if not self._is_package(folder):
+            return True
+        if folder not in self._scripts:
+            beside = [path for text, path in self._by_text.items() if self._is_in(text, folder)]
+            modules = filter(None, map(self.module_at, beside))
+            self._scripts[folder] = any("__main__" in one.file.text for one in modules)
+        return self._scripts[folder] and top not in sys.stdlib_module_names
+
+    def _is_in(self, text: str, folder: str) -> bool:
+        return os.path.dirname(text) == folder.rstrip(os.sep)  # noqa: PTH120
 
     def _is_package(self, folder: str) -> bool:
         return f"{folder.rstrip(os.sep)}{os.sep}__init__.py" in self._by_text
