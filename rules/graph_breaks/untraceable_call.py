@@ -20,6 +20,7 @@ from tclint.semantics.values import (
     Object,
     Sequence,
     Static,
+    SymInt,
     Tensor,
     Value,
 )
@@ -146,6 +147,12 @@ _POINTERS_SINCE: Final = (2, 13)
 _POINTER: Final = "torch.Tensor.data_ptr"
 """Traced where nothing but identity is asked of the number."""
 _DRAW: Final = "random.random"
+_OLD_FORMS: Final = {
+    "torch.Tensor.add_": "add_(tensor, alpha=number)",
+    "torch.Tensor.addcdiv_": "addcdiv_(one, other, value=number)",
+    "torch.Tensor.addcmul_": "addcmul_(one, other, value=number)",
+}
+"""Methods that took a number before the tensors until torch 1.5, and still do; how to write it."""
 _GROUPING: Final = "itertools.groupby"
 
 
@@ -162,7 +169,8 @@ class UntraceableCall(Rule[Call]):
     )
     on = Call
     called = SKIPPED_FUNCTIONS | {
-        name.rpartition(".")[2] for name in (*_BY_ARGUMENT, *_ON_INPUTS, _POINTER, "pow", _GROUPING)
+        name.rpartition(".")[2]
+        for name in (*_BY_ARGUMENT, *_ON_INPUTS, _POINTER, "pow", _GROUPING, *_OLD_FORMS)
     }
     effects = (Effect.GRAPH_BREAK,)
     gb_ids = (
@@ -171,6 +179,7 @@ class UntraceableCall(Rule[Call]):
         "GB0023",
         "GB0059",
         "GB0088",
+        "GB0117",
         "GB0134",
         "GB0148",
         "GB0156",
@@ -188,6 +197,8 @@ class UntraceableCall(Rule[Call]):
             return _by_argument(event, name)
         if name in _ON_INPUTS:
             return _on_input(event, name)
+        if name in _OLD_FORMS:
+            return _number_first(event, name)
         if name == _POINTER:
             return _of_pointer(event)
         if name == "pow":
@@ -227,6 +238,22 @@ def _on_input(event: Call, name: str) -> Finding | None:
         Advice(_OUTSIDE if name.endswith(".set_") else f"`{_spelt(name)[:-1]}` is traced"),
         gb_ids=loop_ids(event.site, "GB0148"),
         confidence=Confidence.MEDIUM if tensor.assumed else None,
+    )
+
+
+def _number_first(event: Call, name: str) -> Finding | None:
+    """``x.add_(0.1, y)``, for which Dynamo's own method has no parameters."""
+    if len(event.arguments) < 2 or not isinstance(event.owner, Tensor):
+        return None
+    number, tensor = event.arguments[:2]
+    if not isinstance(number, (Static, SymInt)) or not isinstance(tensor, Tensor):
+        return None
+    called = name.rpartition(".")[2]
+    return Finding(
+        f"Dynamo does not trace `{called}` with a number first{consequence(event.site)}",
+        Advice(f"write `{_OLD_FORMS[name]}`"),
+        gb_ids=loop_ids(event.site, "GB0117"),
+        confidence=Confidence.MEDIUM if event.owner.assumed and tensor.assumed else None,
     )
 
 

@@ -36,6 +36,10 @@ def numbers_of(key: str) -> Numbers:
     if told is None:
         return NO_NUMBERS
     places, _, names = told.partition("|")
+    if (
+        names == "alpha"
+    ):  # a tensor in its place is the second of an old form: `add(number, tensor)`
+        places = ""
     exact = [int(place) for place in places.split() if not place.endswith("+")]
     onward = [int(place[:-1]) for place in places.split() if place.endswith("+")]
     return Numbers(frozenset(exact), frozenset(names.split()), onward[0] if onward else None)
