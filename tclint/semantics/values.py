@@ -337,8 +337,11 @@ class Object(Value):
         )  # fmt: skip
 
     def __hash__(self) -> int:
-        """Hash what tells most objects apart; the fields may hold many others."""
-        return hash(self.name) if self.site is None else hash(self.site)
+        """Hash what tells most objects apart; the fields may hold many others.
+
+        One line makes objects of many classes: ``self.act = act_layer()``.
+        """
+        return hash((self.name, self.site))
 
     def __eq__(self, other: object) -> bool:
         """Compare type and content, what differs most often first."""
@@ -394,8 +397,8 @@ class Function(Value):
         return (self.info, self.bound)
 
     def __hash__(self) -> int:
-        """Hash what tells most functions apart."""
-        return hash(self.info)
+        """Hash what tells most functions apart: a base class's method is one of many objects."""
+        return hash((self.info, self.bound)) if type(self.bound) is Object else hash(self.info)
 
 
 class Class(Value):
