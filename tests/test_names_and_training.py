@@ -211,26 +211,6 @@ def test_an_imported_setting_is_not_renamed(tmp_path: Path) -> None:
     assert "imported" in result.diagnostic.declined.reason
 
 
-def test_a_group_s_rate_that_is_not_known_keeps_the_others(tmp_path: Path) -> None:
-    path = tmp_path / "program.py"
-    path.write_text(
-        dedent(
-            """
-            import torch
-
-            def train(model, rate):
-                optimizer = torch.optim.SGD([{"params": model.a, "lr": rate}], lr=0.1)
-                scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.5)
-                step = torch.compile(optimizer.step)
-                return step, scheduler
-            """
-        )
-    )
-    (result,) = check_files([path], Config(tmp_path, select=("TCL501",))).results
-    assert result.diagnostic.declined is not None
-    assert "`rate`" in result.diagnostic.declined.reason
-
-
 OPTIMIZER = """
     import torch
 

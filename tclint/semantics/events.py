@@ -263,7 +263,6 @@ class LrChange:
 
     kind: Literal["scheduler", "write"]
     name: str
-    node: ast.AST
 
 
 @record(frozen=True, eq=False)

@@ -272,7 +272,7 @@ class Analysis:
         """Remember that something changes an optimizer's learning rate."""
         if isinstance(optimizer, Object) and optimizer.site in self.optimizers:
             story = self.optimizers[optimizer.site]
-            story.lr_changes[node] = LrChange(kind, name, node)
+            story.lr_changes[node] = LrChange(kind, name)
 
     def body(
         self, module: ModuleInfo, function: FunctionInfo | None, *, compiled: bool = False
