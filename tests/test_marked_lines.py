@@ -987,7 +987,7 @@ PROGRAMS = {
             return torch.optim.Adam(net.parameters(), **more)
 
         def lr1():
-            opt = torch.optim.Adam(net.parameters(), lr=0.1)  # TCL501: make the learning rate a tensor, one
+            opt = torch.optim.Adam(net.parameters(), lr=0.1)  # TCL501: make the
             step = torch.compile(opt.step)
             rate: float = 0.1
             for i in range(10):
@@ -996,7 +996,7 @@ PROGRAMS = {
                 step()
 
         def lr2():
-            opt = torch.optim.Adam(net.parameters(), lr=0.1)  # TCL501: make the learning rate a tensor, one
+            opt = torch.optim.Adam(net.parameters(), lr=0.1)  # TCL501: make the
             step = torch.compile(opt.step)
             for i in range(10):
                 for group in opt.param_groups:
@@ -1017,7 +1017,7 @@ PROGRAMS = {
 
         def lr4():
             lr: float = 0.1
-            opt = torch.optim.Adam(net.parameters(), lr=lr)  # TCL501: make the learning rate a tensor, one
+            opt = torch.optim.Adam(net.parameters(), lr=lr)  # TCL501: make the
             step = torch.compile(opt.step)
             for i in range(10):
                 opt.param_groups[0]["lr"] = -opt.param_groups[0]["lr"]
