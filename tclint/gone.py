@@ -59,6 +59,7 @@ CODES: Final[Mapping[str, str]] = {
     "TCL601": "write `F.log_softmax(x, dim)`; no rule looks for it",
     "TCL602": "write `torch.logsumexp(x, dim)`; no rule looks for it",
     "TCL603": "write `F.softmax(x, dim)`; no rule looks for it",
+    "TCL604": "write `F.silu(x)` or `F.gelu(x)`; no rule looks for it",
     "TCL605": "write `F.embedding(indices, weight)`; no rule looks for it",
     "TCL608": "write `F.layer_norm` or `F.rms_norm`; no rule looks for it",
 }

@@ -105,7 +105,7 @@ def test_a_hint_is_a_code_with_the_same_number(project: Path, code: str, hint: s
     [
         ("TLC101", "did you mean TCL101?"),
         ("TCL999", "`tclint rule` lists all"),
-        ("TCL60", "did you mean TCL604 or TCL606 or TCL607?"),
+        ("TCL60", "did you mean TCL606 or TCL607?"),
         ("item-in-compiled-regions", "did you mean TCL101"),
     ],
 )

@@ -8,9 +8,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from tclint.config import Config
-from tclint.diagnostics import Decline
-from tclint.lint.engine import check_files
 from tclint.lint.rule import Bad, Rule
 
 from .proof.cases import cases
@@ -19,7 +16,6 @@ torch = pytest.importorskip("torch", reason="the proofs run torch")
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 _TOLERANCE = {
     torch.float64: {"rtol": 1e-7, "atol": 1e-9},
@@ -90,13 +86,3 @@ def test_classes_outside_of_the_range_are_treated_differently() -> None:
     assert _function(by_hand)(logits, last).isfinite()
     with pytest.raises((IndexError, RuntimeError)):
         torch.nn.functional.cross_entropy(logits, last)
-
-
-def test_a_formula_stays_where_the_file_cannot_name_the_operator(tmp_path: Path) -> None:
-    path = tmp_path / "model.py"
-    path.write_text(
-        "from torch import sigmoid\nfrom torch.nn import Module\n\n\nclass Net(Module):\n"
-        "    def forward(self, x):\n        return x * sigmoid(x)\n"
-    )
-    (result,) = check_files([path], Config(tmp_path, select=("TCL604",), weak=True)).results
-    assert result.diagnostic.declined == Decline("the file does not import torch")

@@ -117,7 +117,6 @@ LIBRARY = "tclint_rules.lib."
 ROOMS = ("facts", "judge", "rewrite")
 """What several rules use, in the order in which one may import the other."""
 APART: Mapping[str, str] = {
-    "idioms.formulas": "what a product or a sum comes to, a question of its own",
     "lib.facts.device_origins": "where values are, a question of its own",
     "lib.facts.output_arguments": "what an output call does beside it, a question of its own",
     "lib.judge.arms": "ways that may both be computed, a question of its own",

@@ -19,43 +19,6 @@ from tclint.lint.engine import check_files
 _MARK = re.compile(r"  # (TCL\d+)(?:: (.*))?$")
 _DEEP_FROM_TWO = Settings(options=(("TCL410", "minimum-blocks", 2),))
 PROGRAMS = {
-    "activations": """
-        def f1(x: torch.Tensor):
-            return x * 0.5 * (1 + torch.tanh(0.797885 * (x + 0.044715 * x * x.square())))  # TCL604
-
-        def f2(x: torch.Tensor):
-            return x * 0.5 * (1 + torch.tanh(0.797885 * (x + 0.044715 * torch.pow(x, 3))))  # TCL604
-
-        def f3(x: torch.Tensor, y: torch.Tensor):
-            return x * 0.5 * (1 + torch.tanh(0.797885 * (x + 0.044715 * torch.pow(y, 3))))
-
-        def f4(x: torch.Tensor):
-            return x * 0.5 * (1 + torch.tanh(0.797885 * (x + 0.044715 * torch.sin(x))))
-
-        def f5(x: torch.Tensor):
-            return x * 0.5 * (1 + torch.tanh(0.797885 * (x + 1) * (x + 0.044715 * x * x * x)))
-
-        def f6(x: torch.Tensor):
-            return 0.5 * x * (1 + torch.tanh(0.797885 * x * (1 + 0.044715 * x * x)))  # TCL604
-
-        def f7(x: torch.Tensor, y: torch.Tensor):
-            return 0.5 * x * (1 + torch.tanh(0.797885 * y * (1 + 0.044715 * x * x)))
-
-        def f8(x: torch.Tensor):
-            return x * 0.5 * (1.0 + torch.erf(x * -(-0.7071067811865476)))  # TCL604
-
-        def f9(x: torch.Tensor):
-            return x * 0.5 * (1.0 + torch.erf(x / 0))
-
-        def f10(x: torch.Tensor):
-            return 0.5 * x * (1 + torch.tanh(True * (x + 0.044715 * x * x * x)))
-
-        def f11(x: torch.Tensor):
-            return x * 0.5 * (True + torch.erf(x * 0.7071067811865476))
-
-        def f12(x: torch.Tensor):
-            return x * torch.sigmoid(x)  # TCL604
-    """,
     "losses": """
         import torch.nn.functional as F
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tclint.diagnostics import Confidence, Decline, Effect, Worth
-from tclint.lint.rewrite import Repair
+from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.events import Call
@@ -15,16 +15,18 @@ from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Tensor
 
+from ..lib.facts.fallbacks import KEPT, is_fallback
 from ..lib.judge.verdict import Changes
+from ..lib.rewrite.proved import NO_TORCH, repair_as_proved
 from .def_use import definitions, is_one_value, reaches, removing, unused_without, value_of
 from .operations import Operation, operation, same
-from .replacing import replaced
 
 _CHANGES: Final = Changes(
     "the last bits differ; class -100 is ignored and other negative classes raise, where an index "
     "counted them from the end; classes must be int64, and weights have the logits' dtype and no "
     "gradient"
 )
+_FUNCTION: Final = "torch.nn.functional.cross_entropy"
 _COUNTERS: Final = ("range", "torch.arange")
 
 
@@ -233,8 +235,12 @@ def _repair(event: Call, found: _Loss) -> Repair | Decline:
     for part in arguments.values():
         if not reaches(site, part, found.whole, dropped):
             return Decline(f"`{site.text(part)}` changes before the loss is computed")
-    function = "torch.nn.functional.cross_entropy"
-    fix = replaced(site, found.whole, function, arguments, _CHANGES, positional=2, leaves=True)
-    if isinstance(fix, Decline):
-        return fix
-    return removing(fix, dropped)
+    spelled = site.spell(_FUNCTION)
+    if spelled is None:
+        return NO_TORCH
+    if is_fallback(site, found.whole, _FUNCTION):
+        return Decline(KEPT.format(_FUNCTION))
+    weight = ", weight=$weight" if found.weight is not None else ""
+    call = Replace(found.whole, f"{spelled}($x, $target{weight})", arguments)
+    fix = repair_as_proved(_CHANGES, "Use `F.cross_entropy`", (call,))
+    return removing(fix, dropped) if isinstance(fix, Repair) else fix

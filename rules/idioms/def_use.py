@@ -134,27 +134,6 @@ def _only_computes(site: Site, node: ast.expr) -> bool:
     return not any("drop" in name or name.endswith(_DRAWING) for name in functional)
 
 
-def without_leftovers(
-    site: Site, fix: Repair, place: ast.expr, parts: Iterable[ast.expr], kept: Iterable[ast.expr]
-) -> Repair | Decline:
-    """The repair of ``place``, with the assignments removed that served only its ``parts``.
-
-    What the variables of ``kept`` hold is needed still.
-    """
-    needed = {n.id for part in kept for n in nodes(part) if isinstance(n, ast.Name)}
-    names = [part for part in map(_cast, parts) if isinstance(part, ast.Name)]
-    found = definitions(site, *(name for name in names if name.id not in needed))
-    dropped = unused_without(site, place, found, needed)
-    return dropped if isinstance(dropped, Decline) else removing(fix, dropped)
-
-
-def _cast(node: ast.expr) -> ast.expr:
-    """What methods are called on: ``w`` in ``w.to(v.dtype)``."""
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        node = node.func.value
-    return node
-
-
 def removing(fix: Repair, statements: Iterable[ast.stmt]) -> Repair:
     """The repair, with some statements removed as well."""
     return replace(fix, rewrites=(*fix.rewrites, *(Replace(one, "") for one in statements)))

@@ -75,13 +75,6 @@ def same(left: ast.expr, right: ast.expr) -> bool:
     return ast.dump(left) == ast.dump(right)
 
 
-def is_repeatable(node: ast.expr) -> bool:
-    """True for names and attributes: evaluated twice or once, they give the same."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name)
-
-
 def matrix_product(site: Site, left: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     """The matrix product that ``left`` is the left side of, and its right side."""
     outer = site.parent(left)
