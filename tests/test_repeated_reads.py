@@ -1,4 +1,4 @@
-"""Reads in training loops: which give the same number again, and which are of one tensor."""
+"""Reads in training loops: which give the same number again."""
 
 from __future__ import annotations
 
@@ -95,30 +95,3 @@ def test_the_new_variable_has_a_name_of_its_own(tmp_path: Path) -> None:
     [fixed] = fix_files([path], Config(tmp_path, select=("TCL333",)), unsafe=True).changed
     assert "    n_value_ = n.item()\n    for x" in fixed.after
     assert "print(n_value_, n_value)" in fixed.after
-
-
-READS = "print(t[0].item(), t[1].item(), t[2].item())"
-
-
-@pytest.mark.parametrize(
-    ("steps", "fixed"),
-    [
-        (f"t = torch.stack([x, x, x])|{READS}", True),
-        (f"t = torch.stack([x, x, x])|dist.all_reduce(t)|{READS}", True),
-        (f"t = torch.stack([x, x])|{READS}", False),
-        (f"t = torch.stack([*x, x, x])|{READS}", False),
-        (f"t = model(x)|{READS}", False),
-        (f"t = torch.stack([x, x, x])|handle(t)|{READS}", False),
-        (f"t = torch.stack([x, x, x])|{READS}|t.add_(1)", False),
-        (f"t = torch.stack([x, x, x])|{READS.replace('t[1]', 'y[1]')}", False),
-        (f"t = torch.stack([x, x, x])|{READS.replace('t[1]', 't[y]')}", False),
-        (f"t = torch.stack([x, x, x])|{READS.replace('t[1]', 't[True]')}", False),
-        (f"t = torch.stack([x, x, x])|a = t[0].item()|{READS}", False),
-    ],
-)
-def test_elements_are_read_at_once_if_they_are_of_one_tensor(
-    tmp_path: Path, steps: str, fixed: bool
-) -> None:
-    path = write(tmp_path, "pass", steps)
-    run = fix_files([path], Config(tmp_path, select=("TCL332",)), unsafe=True)
-    assert ["flatten().tolist()" in file.after for file in run.changed] == [True] * fixed
