@@ -77,11 +77,11 @@ def lines(answer: Answer, file: Path) -> Iterator[str]:
     for one in answer.quiet:
         start = one.span.start
         yield f"{start.row}:{start.column}  {one.text}  no rule checks it: {one.reason}"
-    yield from (_verdict(one) for one in answer.verdicts if one.judges)
-    others = sorted({one.code for one in answer.verdicts if not one.judges})
+    found = [one for one in answer.verdicts if one.message]
+    yield from map(_verdict, found)
+    others = sorted({one.code for one in answer.verdicts} - {one.code for one in found})
     if others:
-        look = "looks" if len(others) == 1 else "look"
-        yield f"{', '.join(others)} {look} for another kind of code"
+        yield f"{', '.join(others)} {'finds' if len(others) == 1 else 'find'} nothing"
     elif where.is_reached and not answer.verdicts and not answer.quiet:
         yield "no rule looks for what happens on this line"
 
@@ -150,7 +150,6 @@ def _record(answer: Answer, file: Path, place: Place) -> dict[str, object]:
                 "location": location(one.span.start),
                 "end_location": location(one.span.end),
                 "message": one.message or None,
-                "judges": one.judges,
                 "silent": one.silent or None,
             }
             for one in answer.verdicts

@@ -9,7 +9,6 @@ from typing import Any
 
 from tclint.config import Config
 from tclint.diagnostics import Confidence, Diagnostic, Span
-from tclint.lint.asking import asked
 from tclint.lint.examine import effect_of, found_by, standing
 from tclint.lint.questions import Questions
 from tclint.lint.registry import known_rules, load_rules
@@ -20,7 +19,7 @@ from tclint.lint.silence import Silencer
 from tclint.lint.third_party import Caller, ThirdParty, told_at
 from tclint.lint.versions import in_range
 from tclint.records import record
-from tclint.semantics.events import Call, Event
+from tclint.semantics.events import Event
 from tclint.semantics.interpreter.analysis import Analysis
 from tclint.semantics.interpreter.scripted import Scripted
 from tclint.semantics.symbols import ModuleInfo
@@ -31,8 +30,7 @@ from tclint.source.file import SourceFile
 class Verdict:
     """What a rule said of a place: ``silent`` is the reason why it is not reported, if it is not.
 
-    ``message`` is what it found, where it found something. It does not judge what it tells from
-    the kind of the event alone to be none of its business.
+    ``message`` is what it found, where it found something.
     """
 
     code: str
@@ -40,12 +38,11 @@ class Verdict:
     span: Span
     message: str = ""
     silent: str = ""
-    judges: bool = True
 
 
 @record(frozen=True)
 class _Said:
-    """The answer of a rule to an event: a finding, or the question that it asked last.
+    """The answer of a rule to an event: a finding, or nothing.
 
     ``caller`` is the call in the file that leads to the event, where that is in a package.
     """
@@ -54,7 +51,6 @@ class _Said:
     caller: Caller | None
     rule: Rule[Any]
     finding: Finding | None
-    question: str
 
 
 class Judging:
@@ -71,7 +67,7 @@ class Judging:
         self._silencer = Silencer(config, [rule.code for rule in known_rules()])
         questions = Questions(load_rules())
         self._said = [
-            _Said(event, caller, rule, *asked(rule, event))
+            _Said(event, caller, rule, rule.check(event))
             for event, caller in _events(analysis, module, checked)
             for rule in questions.about(event)
         ]
@@ -85,8 +81,7 @@ class Judging:
                 yield from self._in_package(said, said.caller)
             elif said.finding is None:
                 span = event.site.module.file.span(event.node)
-                judges = bool(said.question) and not _is_asked_of_all(rule)
-                yield Verdict(rule.code, rule.name, span, silent=said.question, judges=judges)
+                yield Verdict(rule.code, rule.name, span, silent="it finds nothing")
             else:
                 yield self._found(rule, event, said.finding)
 
@@ -155,8 +150,3 @@ def _events(
         caller = third_party.caller(event)
         if caller is not None and caller.file is module.file:
             yield event, caller
-
-
-def _is_asked_of_all(rule: Rule[Any]) -> bool:
-    """True for a rule that is asked of each call: that it says nothing of one tells nothing."""
-    return rule.on is Call and not rule.called
