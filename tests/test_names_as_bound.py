@@ -407,7 +407,14 @@ def test_names_that_something_binds_are_not_told(text: str, tmp_path: Path) -> N
     assert told(tmp_path, {"program.py": text}) == []
 
 
-@pytest.mark.parametrize("imports", ["import pkg.native", "import pkg\nimport pkg.native.part"])
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import pkg.native",
+        "import pkg\nimport pkg.native.part",
+        "import pkg\ndef g():\n    import pkg.native",
+    ],
+)
 def test_a_module_that_is_imported_and_not_here_is_a_library(imports: str, tmp_path: Path) -> None:
     files = {"pkg/__init__.py": "", "program.py": main(imports, "pkg.native.read(x)")}
     assert told(tmp_path, files) == []

@@ -182,7 +182,11 @@ PROGRAMS = {
             try:
                 y = x.item()
             except ValueError:
-                print(n)
+                print(n)  # low
+            try:
+                y = x.item()
+            except ValueError:
+                y = x.sum().item()
             return y
     """,
     "a case": """

@@ -313,7 +313,8 @@ class Project:
             return None
         return self._unclear(
             f"nothing that can be read in `{module.name}` binds `{name}`",
-            f"Import `{name}` from the file that makes it",
+            f"Import `{name}` from the file that makes it, or say `import {module.name}.{name}` if"
+            " that is compiled code",
             module.name,
         )
 
@@ -676,6 +677,6 @@ __all__ = ["Project", "collect_module", "module_name"]
 
 def _imports(module: ModuleInfo | None, dotted: str) -> bool:
     """Whether a file says ``import`` of a module by its whole name: a library's, if not here."""
-    statements = module.tree.body if module is not None else []
+    statements = nodes(module.tree) if module is not None else []
     names = (a.name for one in statements if isinstance(one, ast.Import) for a in one.names)
     return any(f"{name}.".startswith(f"{dotted}.") for name in names)

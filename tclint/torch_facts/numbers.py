@@ -29,6 +29,10 @@ class Numbers:
 NO_NUMBERS: Final = Numbers()
 
 
+_MULTIPLIED: Final = frozenset({"add_", "addcdiv_", "addcmul_", "torch.addcdiv"})
+"""Dynamo computes them of other operations, which take a tensor for `alpha` and `value`."""
+
+
 @lru_cache(maxsize=1024)
 def numbers_of(key: str) -> Numbers:
     """The numbers among the arguments of a function (dotted) or of a tensor's method (bare)."""
@@ -36,9 +40,9 @@ def numbers_of(key: str) -> Numbers:
     if told is None:
         return NO_NUMBERS
     places, _, names = told.partition("|")
-    if (
-        names == "alpha"
-    ):  # a tensor in its place is the second of an old form: `add(number, tensor)`
+    if key in _MULTIPLIED:
+        return NO_NUMBERS
+    if names == "alpha":  # a tensor there is that of an old form: `add(number, tensor)`
         places = ""
     exact = [int(place) for place in places.split() if not place.endswith("+")]
     onward = [int(place[:-1]) for place in places.split() if place.endswith("+")]

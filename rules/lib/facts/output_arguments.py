@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from tclint.semantics.lattice import may_be_tensor, options
+from tclint.semantics.lattice import is_tensor, may_be_tensor, options
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import UNKNOWN, Static, Tensor
@@ -87,6 +87,12 @@ def may_show_tensor(site: Site, call: ast.Call) -> bool:
     """True when an argument's text is made from a tensor, for which the CPU waits."""
     shown = (part for argument in arguments(call) for part in _shown(argument))
     return any(may_be_tensor(site.value(part)) for part in shown)
+
+
+def shows_tensor(site: Site, call: ast.Call) -> bool:
+    """True where that is certain, and not only on some paths."""
+    shown = (part for argument in arguments(call) for part in _shown(argument))
+    return any(is_tensor(site.value(part)) for part in shown)
 
 
 def _shown(argument: ast.expr) -> Iterator[ast.expr]:

@@ -16,6 +16,7 @@ from ..facts.compiling import is_compiled_only
 from ..facts.output_arguments import (
     binds_or_waits,
     may_show_tensor,
+    shows_tensor,
     skipped_effects,
     written_files,
 )
@@ -152,7 +153,7 @@ def describe(event: SideEffectCall) -> str:
     elif site.facts.drops_frame:
         text += f" in {'a loop' if site.facts.loops else 'a `try`'}: the function runs eagerly"
     if may_show_tensor(site, event.call):
-        text += ", and the CPU waits"
+        text += f", and the CPU {'waits' if shows_tensor(site, event.call) else 'may wait'}"
     return text
 
 

@@ -352,7 +352,7 @@ class _Where:
             cls = self._class_of(place.value, body)
             if cls is not None:
                 found = analysis.changes.stores_of(analysis, cls, place.attr)
-        elif isinstance(place, ast.Name):
+        elif isinstance(place, ast.Name) and (body.is_declared(place.id) or not body.has(place.id)):
             index = analysis.changes.index(body.module.tree, body.module)
             found = [one for one in index.of_variable(place.id) if one.function is not None]
         followed = {one.node for one in self._followed}

@@ -39,12 +39,13 @@ from tclint.semantics.interpreter.frame import Frame, merge
 from tclint.semantics.interpreter.functions import local_class, local_function
 from tclint.semantics.interpreter.narrowing import matched, number_of, refine
 from tclint.semantics.interpreter.off_by_default import is_off_by_default
+from tclint.semantics.interpreter.sinks import LOG_METHODS
 from tclint.semantics.interpreter.special import augment, entered, leave, special
 from tclint.semantics.interpreter.traced import traced
 from tclint.semantics.interpreter.truth import truth
 from tclint.semantics.lattice import is_tensor, may_be_unknown, options
 from tclint.semantics.site import BY_REQUEST, EACH_CALL, Reach
-from tclint.semantics.syntax import path_of
+from tclint.semantics.syntax import last_name, path_of
 from tclint.semantics.values import (
     NONE,
     STATIC,
@@ -69,6 +70,7 @@ QUIET_IN_TESTS: Final = (
     *(f"HostRead.{via}" for via in ("allclose", "equal", "is_nonzero")),
     *(f"TensorBranch.{kind}" for kind in ("assert", "compare")),
 )
+_TELLING: Final = LOG_METHODS | {"print", "print_exc"}
 QUIET_IN_MESSAGES: Final = (
     "HostRead", "ArrayRead", "TensorBranch", "SideEffectCall", "Call", "NumpyCall",
 )  # fmt: skip
@@ -302,7 +304,7 @@ def _try(frame: Frame, node: ast.Try) -> None:
             frame.env, frame.live = merge([before, middle]), True
             if handler.name:
                 frame.env[handler.name] = UNKNOWN
-            with frame.within(reach=_to_exception(frame, handler.body)):
+            with frame.within(reach=_to_handler(frame, handler)):
                 walk_block(frame, handler.body)
             if frame.live:
                 ends.append(frame.env)
@@ -310,6 +312,13 @@ def _try(frame: Frame, node: ast.Try) -> None:
     frame.env, frame.live = (merge(ends) if ends else merge([before, middle])), True
     walk_block(frame, node.finalbody)
     frame.live = frame.live and falls_through
+
+
+def _to_handler(frame: Frame, handler: ast.ExceptHandler) -> Reach:
+    """One that tells of the exception is for what went wrong; others may be an ordinary way."""
+    told = (one.value for one in handler.body if isinstance(one, ast.Expr))
+    names = {last_name(one.func) for one in told if isinstance(one, ast.Call)}
+    return _to_exception(frame, handler.body) if _TELLING.isdisjoint(names) else BY_REQUEST
 
 
 def _cannot_fail(frame: Frame, body: list[ast.stmt]) -> bool:
