@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
@@ -17,6 +17,7 @@ from tclint.torch_facts.starred import BUILTINS, OF_PYTHON, brings
 # Python 3.10 has no ``except*``.
 TRIES: Final[tuple[type[ast.Try], ...]] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 # Where compiled code runs these can be imported: what stands in for them is for other places.
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 PRESENT: Final = frozenset({"torch", "numpy", *sys.stdlib_module_names})
 
 
@@ -54,6 +55,7 @@ def _collect(module: ModuleInfo) -> None:
                 again |= {node.name} & module.functions.keys()
                 module.functions[node.name] = function_info(module, node, "", None)
             case ast.ClassDef():
+                again |= {node.name} & module.classes.keys()
                 _add_class(module, class_info(module, node, ""))
             case ast.Assign(targets=targets, value=value):
                 module.assigned.update(_assigned(targets, value))
@@ -68,26 +70,33 @@ def _collect(module: ModuleInfo) -> None:
 
 def _ways(
     module: ModuleInfo, names: Iterable[str]
-) -> Iterator[tuple[str, dict[ast.AST, FunctionInfo]]]:
-    """The functions of one name that may be the last one: those below the last sure one, and it."""
-    body = module.tree.body
+) -> Iterator[tuple[str, dict[ast.AST, FunctionInfo | ClassInfo]]]:
+    """The functions or classes of one name that may be the last one, by their syntax."""
     for name in names:
-        made = [
-            node
-            for node in _statements(body)
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == name
-        ]
-        sure = max((node.lineno for node in made if node in body), default=0)
-        left = [node for node in made if node.lineno >= sure]
-        if len(left) > 1:
-            known = module.functions[name]
-            yield (
-                name,
-                {
-                    node: known if node is known.node else function_info(module, node, "", None)
-                    for node in left
-                },
-            )
+        made: dict[ast.AST, FunctionInfo | ClassInfo] = {}
+        for node in _last_ones(module.tree.body, name):
+            known = (module.functions if isinstance(node, _FUNCTIONS) else module.classes).get(name)
+            if known is not None and node is known.node:
+                made[node] = known
+            elif isinstance(node, ast.ClassDef):
+                made[node] = class_info(module, node, "")
+            else:
+                made[node] = function_info(module, node, "", None)
+        if len(made) > 1 and len({*map(type, made.values())}) == 1:
+            yield name, made
+
+
+def _last_ones(
+    body: Sequence[ast.stmt], name: str
+) -> list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    """The definitions of a name that a scope may end with: the last sure one and those behind."""
+    made = [
+        node
+        for node in _statements(body)
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and node.name == name
+    ]
+    sure = max((node.lineno for node in made if node in body), default=0)
+    return [node for node in made if node.lineno >= sure]
 
 
 def meaning_several(module: ModuleInfo) -> frozenset[str]:
@@ -399,11 +408,17 @@ def class_info(
         match item:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 made = function_info(module, item, inside, info, naming)
-                info.methods[f"{item.name}{_access(item)}"] = made
+                name = f"{item.name}{_access(item)}"
+                if name in info.methods:
+                    info.others.setdefault(name, []).append(info.methods[name])
+                info.methods[name] = made
             case ast.ClassDef():
                 info.classes[item.name] = class_info(module, item, inside, naming)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 info.methods.update(_methods_under(info, name, value))
+    for name in [*info.others]:
+        left = _last_ones(node.body, name)
+        info.others[name] = [one for one in info.others[name] if one.node in left]
     return info
 
 

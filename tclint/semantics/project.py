@@ -419,7 +419,8 @@ class Project:
 
     def member(self, module: ModuleInfo, name: str, seen: Seen | None = None) -> Meant:
         """What a module's top level binds ``name`` to; those in ``seen`` were asked already."""
-        if name in module.assigned or name in module.mixed or name in module.ways:
+        varies = name in module.ways and name not in module.classes  # bases have to be a class
+        if varies or name in module.assigned or name in module.mixed:
             return module, name
         if name in module.functions:
             return module.functions[name]

@@ -46,10 +46,13 @@ class ClassInfo:
     """A class of the project with its own methods and classes (not the inherited ones).
 
     ``name`` is the last part of its qualified name. ``meant`` is what the bases of a class in a
-    function were there: classes, or dotted names.
+    function were there: classes, or dotted names. ``others`` are the methods that a condition may
+    put in the place of one of the same name.
     """
 
-    __slots__ = ("bases", "classes", "meant", "methods", "module", "name", "node", "qualname")
+    __slots__ = (
+        "bases", "classes", "meant", "methods", "module", "name", "node", "others", "qualname",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -66,7 +69,16 @@ class ClassInfo:
         self.meant: Final = meant
         self.name: Final = qualname.rpartition(".")[2]
         self.methods: Final[dict[str, FunctionInfo]] = {}
+        self.others: Final[dict[str, list[FunctionInfo]]] = {}
         self.classes: Final[dict[str, ClassInfo]] = {}
+
+
+def ways_of(method: FunctionInfo) -> list[FunctionInfo]:
+    """A method, and those that a condition may put in its place."""
+    cls = method.cls
+    if cls is None or cls.methods.get(method.name) is not method:
+        return [method]
+    return [method, *cls.others.get(method.name, ())]
 
 
 class ModuleInfo:
@@ -80,7 +92,7 @@ class ModuleInfo:
     project only uses. ``imported`` are the local names that the top level imports whatever happens,
     ``typed`` those that only type checkers see, and ``rebound`` those that it gives another meaning
     afterwards. ``mixed`` are the functions and classes that an import may take the place of, and
-    ``ways`` the functions of one name among which conditions choose, by their syntax.
+    ``ways`` the functions or classes of one name among which conditions choose, by their syntax.
     ``bindings`` remembers the answers of `collect.bindings`, by scope.
     """
 
@@ -108,7 +120,7 @@ class ModuleInfo:
         self.typed: Final[set[str]] = set()
         self.rebound: Final[set[str]] = set()
         self.mixed: Final[set[str]] = set()
-        self.ways: Final[dict[str, dict[ast.AST, FunctionInfo]]] = {}
+        self.ways: Final[dict[str, dict[ast.AST, FunctionInfo | ClassInfo]]] = {}
         self.bindings: Final[dict[ast.AST, dict[str, str | None]]] = {}
         self._declared: frozenset[str] | None = None
 

@@ -437,7 +437,8 @@ class Analysis:
             case FunctionInfo() as function:
                 return Function(function)
             case ClassInfo() as cls:
-                return Class(cls)
+                varies = cls.module.classes.get(cls.qualname) is cls and cls.name in cls.module.ways
+                return (self.global_value(cls.module, cls.name) if varies else None) or Class(cls)
             case (ModuleInfo() as module, str() as name):
                 return self.global_value(module, name)
         return None

@@ -17,7 +17,7 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import PROPERTIES, attributes_of, call_function
 from tclint.semantics.interpreter.special import special
 from tclint.semantics.lattice import as_assumed, join, options, spread, with_dtype
-from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.symbols import ClassInfo, FunctionInfo, ways_of
 from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
     NONE,
@@ -328,7 +328,7 @@ def _object_attribute(
         return Function(method, receiver) if method else _library_member(receiver, name)
     if method is not None:
         below = implementation(frame, base, cls, method, node)
-        return below or _bound_to(frame, _receiver(base), cls, method, node)
+        return below or _one_of(frame, _receiver(base), cls, method, node)
     if name == "__class__":
         return Class(cls)
     held = _held(frame, base, cls, name)
@@ -403,6 +403,15 @@ def _library_member(base: Object, name: str) -> Value:
     if name in MODULE_METHODS:
         return BoundExternal(f"torch.nn.Module.{name}", base)
     return UNKNOWN
+
+
+def _one_of(
+    frame: Frame, receiver: Value, cls: ClassInfo, method: FunctionInfo, node: ast.expr
+) -> Value:
+    """The method that conditions leave in the class, or any of several."""
+    if method.cls is None or not method.cls.others:
+        return _bound_to(frame, receiver, cls, method, node)
+    return join([_bound_to(frame, receiver, cls, one, node) for one in ways_of(method)])
 
 
 def _bound_to(

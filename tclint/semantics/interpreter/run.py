@@ -37,7 +37,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.places import report_places
 from tclint.semantics.project import Project
 from tclint.semantics.site import Region
-from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo
+from tclint.semantics.symbols import ClassInfo, FunctionInfo, FunctionNode, ModuleInfo, ways_of
 from tclint.semantics.syntax import last_name, nodes
 from tclint.semantics.trace import Trace
 from tclint.semantics.values import (
@@ -321,7 +321,11 @@ def _receiver(analysis: Analysis, cls: ClassInfo) -> Object:
 def _classes(analysis: Analysis, module: ModuleInfo) -> list[ClassInfo]:
     """The classes of a file's top level that may start something."""
     names = analysis.only.get(module.file.path)
-    return [cls for name, cls in module.classes.items() if names is None or name in names]
+    found = [cls for name, cls in module.classes.items() if names is None or name in names]
+    for name in module.ways if any(cls.name in module.ways for cls in found) else ():
+        made = options(analysis.global_value(module, name) or UNKNOWN)
+        found += [one.info for one in made if isinstance(one, Class) and one.info not in found]
+    return found
 
 
 def _every_class(analysis: Analysis, module: ModuleInfo) -> list[ClassInfo]:
@@ -384,8 +388,8 @@ def _module_roots(analysis: Analysis, modules: list[ModuleInfo]) -> Iterator[Roo
     ]
     for cls in _outermost_first(modules, classes):
         forward = analysis.project.method(cls, "forward")
-        if forward is not None:
-            bound = Function(forward, _receiver(analysis, cls))
+        for one in ways_of(forward) if forward is not None else ():
+            bound = Function(one, _receiver(analysis, cls))
             yield Root(bound, Region(f"{cls.qualname}.forward"))
 
 

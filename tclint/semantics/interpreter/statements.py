@@ -45,6 +45,7 @@ from tclint.semantics.interpreter.traced import traced
 from tclint.semantics.interpreter.truth import truth
 from tclint.semantics.lattice import is_tensor, may_be_unknown, options
 from tclint.semantics.site import BY_REQUEST, EACH_CALL, Reach
+from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.syntax import last_name, path_of
 from tclint.semantics.values import (
     NONE,
@@ -424,7 +425,7 @@ def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
 def _function(frame: Frame, node: ast.FunctionDef) -> None:
     if frame.body.function is None:
         way = frame.body.module.ways.get(node.name, {}).get(node)
-        if way is not None:
+        if isinstance(way, FunctionInfo):
             frame.env[node.name] = Function(way)
         return
     value = Function(local_function(frame, node))
@@ -466,6 +467,9 @@ def _arguments(frame: Frame, call: ast.Call) -> Arguments:
 
 @walks(ast.ClassDef)
 def _class(frame: Frame, node: ast.ClassDef) -> None:
-    if frame.body.function is None:
+    if frame.body.function is not None:
+        frame.env[node.name] = Class(local_class(frame, node))
         return
-    frame.env[node.name] = Class(local_class(frame, node))
+    way = frame.body.module.ways.get(node.name, {}).get(node)
+    if isinstance(way, ClassInfo):
+        frame.env[node.name] = Class(way)
