@@ -60,9 +60,9 @@ class Reach(NamedTuple):
 
     ``off`` says that an ordinary call does not: below a flag that is off unless somebody turns it
     on, and where all that follows is an exception. ``once`` says that what is done there ends the
-    test around it: ``FIRST_CALL``, or ``NEW_KEY`` for an entry of each key. ``drops`` is for the
-    functions that are called there: whether the call is in a loop or a `try` of the function with
-    that test.
+    test around it: ``FIRST_CALL``, or ``NEW_KEY`` for an entry of each key. ``drops`` says
+    whether a call between that test and here, or one that leads to the test, is in a loop or a
+    `try`; None where there is none between, and the function itself tells.
     """
 
     off: bool = False

@@ -15,10 +15,11 @@ from tclint.semantics.body import Body
 from tclint.semantics.interpreter.always_raises import called
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.stores import MUTATING, Store
+from tclint.semantics.lattice import options
 from tclint.semantics.records import record
 from tclint.semantics.site import FIRST_CALL, NEW_KEY
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
-from tclint.semantics.values import Function, Object
+from tclint.semantics.values import Function, Object, Static, SymInt
 
 _SHRINKING: Final = frozenset("clear discard pop popitem popleft remove __delitem__".split())
 _GROWING: Final = MUTATING - _SHRINKING
@@ -32,6 +33,7 @@ _PARTS: Final = frozenset(
 )
 _THROUGH: Final = frozenset("enumerate len list max min range reversed sorted tuple zip".split())
 """Functions that give the same for the same."""
+_NUMBERS: Final = ("float", "int")
 _ANY: Final = (ast.Attribute, ast.Name, ast.Tuple)
 _OF_TENSORS: Final = frozenset({"all", "any", "item"})
 
@@ -71,6 +73,18 @@ def taken_once(frame: Frame, test: ast.expr, block: Sequence[ast.stmt], outcome:
     if not ended:
         frame.body.answers[key] = False
     return ""
+
+
+def is_called_in_loop(body: Body, seen: set[Body]) -> bool:
+    """Whether a call that leads to a function is in a loop or a `try`, which Dynamo cannot split.
+
+    A graph break in the function then has the one with the loop run eagerly for good.
+    """
+    seen.add(body)
+    return any(
+        site.facts.drops_frame or (site.body not in seen and is_called_in_loop(site.body, seen))
+        for site, _ in body.calls.values()
+    )
 
 
 def _parts(test: ast.expr, outcome: bool) -> Iterator[tuple[ast.expr, bool]]:
@@ -223,11 +237,21 @@ class _Where:
     def is_ended(self, asked: _Asked) -> bool:
         """Whether the block surely ends its test, under the name that the test has or another."""
         written = asked.place
+        if asked.ends is _is_true:
+            asked.ends = self._is_true
         if not self._is_plain_parameter(asked):
             asked.place = self._meant(written)
             if self._may_be_written(asked.place):
                 return self._ends(asked, asked.place) or self._ends(asked, written)
         return False
+
+    def _is_true(self, value: ast.expr) -> bool:
+        """Whether a value counts as true; a number that was computed is taken to."""
+        if not isinstance(value, ast.Name) or not self._body.assigns(value.id):
+            return _is_true(value)
+        kinds = options(self._frame.lookup(value.id))
+        plain = (kind for kind in kinds if not isinstance(kind, (Object, SymInt)))
+        return all(isinstance(kind, Static) and kind.type in _NUMBERS for kind in plain)
 
     def _is_plain_parameter(self, asked: _Asked) -> bool:
         name = asked.place.id if isinstance(asked.place, ast.Name) else None
@@ -268,8 +292,9 @@ class _Where:
             case ast.Constant():
                 return True
             case ast.Attribute(value=inner):
+                written = self._stores(node, body)
                 return self.outlives(inner, body) and not any(
-                    not one.content for one in self._others(node, body)
+                    not store.content for store, inside in written if not inside
                 )
             case ast.Subscript(value=inner) | ast.Starred(value=inner):
                 return self.outlives(inner, body)
@@ -332,7 +357,8 @@ class _Where:
 
     def is_put_back(self, asked: _Asked) -> bool:
         """Whether something writes there what the test asks for, but for a constructor."""
-        return any(_undoes(store, asked) for store in self._others(asked.place, self._body))
+        written = self._stores(asked.place, self._body)
+        return any(_undoes(store, asked, inside) for store, inside in written)
 
     def _class_of(self, owner: ast.expr, body: Body) -> ClassInfo | None:
         value = body.values.get(owner)
@@ -342,8 +368,8 @@ class _Where:
             )
         return value.cls if isinstance(value, Object) else None
 
-    def _others(self, place: ast.expr, body: Body) -> Iterator[Store]:
-        """What writes to a place, or to what it holds, besides the block and constructors."""
+    def _stores(self, place: ast.expr, body: Body) -> Iterator[tuple[Store, bool]]:
+        """What writes to a place or to what it holds, but constructors; whether the block does."""
         analysis = self._frame.analysis
         while isinstance(place, ast.Subscript):
             place = place.value
@@ -358,15 +384,12 @@ class _Where:
         followed = {one.node for one in self._followed}
         for store in found:
             row = getattr(store.node, "lineno", 0)
-            if (
-                not store.is_vague
-                and store.function not in followed
-                and not (store.function is body.scope and row in self._rows)
-            ):
-                yield store
+            here = store.function is body.scope and row in self._rows
+            if not store.is_vague:
+                yield store, here or store.function in followed
 
 
-def _undoes(store: Store, asked: _Asked) -> bool:
+def _undoes(store: Store, asked: _Asked, inside: bool) -> bool:
     node = store.node
     if isinstance(getattr(node, "ctx", None), ast.Del):
         return True
@@ -374,7 +397,8 @@ def _undoes(store: Store, asked: _Asked) -> bool:
         return node.func.attr in _SHRINKING
     if store.content or store.value is None or store.adds:
         return False
-    return asked.entry is not None or isinstance(store.value, _ANY) or not asked.ends(store.value)
+    unknown = isinstance(store.value, _ANY) and not inside
+    return asked.entry is not None or unknown or not asked.ends(store.value)
 
 
 class _Stored:

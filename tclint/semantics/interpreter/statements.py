@@ -34,7 +34,7 @@ from tclint.semantics.interpreter.compiling import add_root, as_told, region_of,
 from tclint.semantics.interpreter.containers import hold
 from tclint.semantics.interpreter.correlation import remember
 from tclint.semantics.interpreter.evaluate import evaluate, need_numpy
-from tclint.semantics.interpreter.first_calls import taken_once
+from tclint.semantics.interpreter.first_calls import is_called_in_loop, taken_once
 from tclint.semantics.interpreter.frame import Frame, merge
 from tclint.semantics.interpreter.functions import local_class, local_function
 from tclint.semantics.interpreter.narrowing import matched, number_of, refine
@@ -249,7 +249,9 @@ def _once(frame: Frame, test: ast.expr, block: list[ast.stmt], outcome: bool) ->
     if frame.region is None or frame.facts.reach.once or not block:
         return EACH_CALL
     once = taken_once(frame, test, block, outcome)
-    return Reach(once=once) if once else EACH_CALL
+    if not once:
+        return EACH_CALL
+    return Reach(once=once, drops=True if is_called_in_loop(frame.body, set()) else None)
 
 
 def _to_exception(frame: Frame, block: list[ast.stmt]) -> Reach:
