@@ -32,6 +32,7 @@ from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.library import call_library
 from tclint.semantics.interpreter.memory import CONSTRUCTORS
 from tclint.semantics.interpreter.methods import call_bound
+from tclint.semantics.interpreter.narrowing import has_members
 from tclint.semantics.interpreter.objects import make, named_tuple, sets_up_objects, take_over
 from tclint.semantics.interpreter.operators import computed_in, elements
 from tclint.semantics.interpreter.reshaping import forget_shapes, reshapes
@@ -68,6 +69,9 @@ from tclint.torch_facts.modules import ANY_MODULE, CONTAINERS, WRAPPERS
 @handles(ast.Call)
 def _call(frame: Frame, node: ast.Call) -> Value:
     result = _answer(frame, node)
+    func = node.func
+    if isinstance(func, ATTRIBUTE) and type(frame.body.values.get(func.value)) is Union:
+        has_members(frame, func.value)
     if reshapes(node):
         forget_shapes(frame)
     return result

@@ -41,6 +41,11 @@ def refine(frame: Frame, env: Env, test: ast.expr, *, outcome: bool) -> Env:
     return refined
 
 
+def has_members(frame: Frame, node: ast.expr) -> None:
+    """Note that a member of a value was called: it is not None, or an exception was raised."""
+    _keep(frame, frame.env, node, lambda value: value is not NONE)
+
+
 def _apply(frame: Frame, env: Env, test: ast.expr, outcome: bool) -> None:
     if isinstance(test, (NAME, ATTRIBUTE)):  # most tests: not worth the patterns
         if outcome:
