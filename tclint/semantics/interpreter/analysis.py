@@ -197,8 +197,11 @@ class Analysis:
     def release(self) -> None:
         """Let go of all that holds frames: they refer to their analysis.
 
-        Classes within functions are known to nobody else, and go with it.
+        Classes within functions are known to nobody else, and go with it. Bodies refer to those
+        that they call, and these to them.
         """
+        for body in self.bodies():
+            body.calls, body.called, body.answers = {}, {}, {}
         for cls in self.local_classes.values():
             cls.methods.clear()
             cls.classes.clear()
