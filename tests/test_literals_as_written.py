@@ -70,15 +70,16 @@ compiled = torch.compile(f)
     "a rate": """\
 def train(model: nn.Module, x: torch.Tensor):
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 10)
 
     @torch.compile
     def update():
         optimizer.step()
 
     for step in range(3):
-        optimizer.param_groups[0]["lr"] = 1e-4 * step
         model(x).sum().backward()
         update()
+        scheduler.step()
 """,
 }
 MADE_UP = {"0", "1", "0.0", "1.0"}

@@ -25,19 +25,6 @@ class Block(nn.Module):
         return self.layer(x)
 
 
-class Config:
-    depth = 24
-
-
-class Inner(nn.Module):
-    def __init__(self, depth):
-        super().__init__()
-        self.blocks = nn.Sequential(*[Block() for _ in range(depth)])
-
-    def forward(self, x):
-        return self.blocks(x)
-
-
 class Net(nn.Module):
 """
 DEEP = programs("""
@@ -46,70 +33,17 @@ depth=24
 ---
 self.blocks = nn.ModuleList([Block() for _ in range(depth)])
 
+# a sequence
+depth=24
+---
+self.blocks = nn.Sequential(*[Block() for _ in range(depth)])
+
 # appended
 depth=24
 ---
 self.blocks = nn.ModuleList()
 for _ in range(depth):
     self.blocks.append(Block())
-
-# extended
-depth=24
----
-self.blocks = nn.ModuleList([])
-self.blocks.extend([Block() for _ in range(depth)])
-
-# a dict
-depth=24
----
-self.blocks = nn.ModuleDict({str(i): Block() for i in range(depth)})
-
-# a dict that is filled
-depth=24
----
-self.blocks = nn.ModuleDict()
-for i in range(depth):
-    self.blocks[str(i)] = Block()
-
-# both branches
-depth=24, wide=False
----
-if wide:
-    self.blocks = nn.ModuleList([Block(8) for _ in range(depth)])
-else:
-    self.blocks = nn.ModuleList([Block(8) for _ in range(20)])
-
-# a setting
-config=Config()
----
-self.blocks = nn.ModuleList([Block() for _ in range(config.depth)])
-
-# an encoder of torch's
-width=8
----
-layer = nn.TransformerEncoderLayer(width, 2)
-self.encoder = nn.TransformerEncoder(layer, num_layers=24)
-
-# a list in a variable
-depth=24
----
-blocks = []
-for _ in range(depth):
-    blocks.append(Block())
-self.blocks = nn.Sequential(*blocks)
-
-# an inner module
-depth=24
----
-self.inner = Inner(depth)
-
-# two loops
-depth=6
----
-self.blocks = nn.ModuleList()
-for _ in range(3):
-    for _ in range(depth):
-        self.blocks.append(Block())
 """)
 OTHERS = programs("""
 # few

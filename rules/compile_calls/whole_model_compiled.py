@@ -67,12 +67,14 @@ def _stacks(model: Object) -> Iterator[_Stack]:
     """The stacks that the model's ``__init__`` makes, of a length that is known for this object."""
     init = model.cls.methods.get("__init__") if model.cls else None
     body = init.node.body if init is not None and not isinstance(init.node, ast.Lambda) else []
+    assigns = [one for one in body if isinstance(one, ast.Assign)]
+    bound = [to.attr for one in assigns for to in one.targets if isinstance(to, ast.Attribute)]
     for statement in body:
         match statement:
             case ast.Assign(
                 targets=[ast.Attribute(attr=name)],
                 value=ast.Call(func=function, args=[ast.Starred(value=items) | items]),
-            ) if isinstance(items, (ast.ListComp, ast.GeneratorExp)):
+            ) if isinstance(items, (ast.ListComp, ast.GeneratorExp)) and bound.count(name) == 1:
                 lists = dotted_name(model.cls.module, function) in _LISTS if model.cls else False
                 if lists and len(items.generators) == 1 and not items.generators[0].ifs:
                     loop = items.generators[0]
