@@ -10,6 +10,7 @@ import pytest
 from tclint.config import Config
 from tclint.diagnostics import Confidence, Effect
 from tclint.lint.engine import Run, check_files
+from tclint.semantics.body import Body
 from tests.semantics_probe import put
 
 READ = "import torch\n@torch.compile\ndef f(x: torch.Tensor):\n    return x.item(){comment}\n"
@@ -219,3 +220,22 @@ class Net(torch.nn.Module):
 
 def test_what_two_calls_are_told_for_at_one_place_is_told_once(tmp_path: Path) -> None:
     assert codes(check(tmp_path, {"a.py": LAYER})) == ["TCL186"]
+
+
+def test_bodies_that_call_each_other_are_let_go_of(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import torch\n\n\n"
+        "def one(x):\n    return other(x) if x.ndim else x.item()\n\n\n"
+        "def other(x):\n    return one(x[0])\n\n\n"
+        "torch.compile(one)(torch.ones(2))\n"
+    )
+    left = []
+    gc.disable()  # as in a run
+    try:
+        for _ in range(3):
+            assert check_files([path], Config(root=tmp_path)).results
+            left.append(sum(isinstance(one, Body) for one in gc.get_objects()))
+    finally:
+        gc.enable()
+    assert left[2] == left[1]
