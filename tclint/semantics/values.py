@@ -472,7 +472,7 @@ class Partial(Value):
 class Sequence(Value):
     """A tuple or list. ``items`` is known for fixed lengths, else ``element`` joins all members."""
 
-    __slots__ = ("element", "items", "type")
+    __slots__ = ("_hash", "element", "items", "type")
 
     def __init__(
         self,
@@ -483,13 +483,16 @@ class Sequence(Value):
         self.type: Final = type
         self.element: Final = element
         self.items: Final = items
+        self._hash = 0
 
     def _content(self) -> Fields:
         return (self.type, self.element, self.items)
 
     def __hash__(self) -> int:
-        """Hash the content."""
-        return hash((self.type, self.element, self.items))
+        """Hash the content, once: what it holds may hold as much."""
+        if not self._hash:
+            self._hash = hash((self.type, self.element, self.items))
+        return self._hash
 
     def __eq__(self, other: object) -> bool:
         """Compare type and content, what differs most often first."""
@@ -506,14 +509,21 @@ class Sequence(Value):
 class Mapping(Value):
     """A dict with the values of its constant keys and the join of all others."""
 
-    __slots__ = ("element", "items")
+    __slots__ = ("_hash", "element", "items")
 
     def __init__(self, items: tuple[tuple[Any, Value], ...] = (), element: Value = UNKNOWN) -> None:
         self.items: Final = items
         self.element: Final = element
+        self._hash = 0
 
     def _content(self) -> Fields:
         return (self.items, self.element)
+
+    def __hash__(self) -> int:
+        """Hash the content, once: what it holds may hold as much."""
+        if not self._hash:
+            self._hash = hash((self.items, self.element))
+        return self._hash
 
     def get(self, key: object) -> Value:
         """The value stored under a constant key, or what stands under keys that are not known.

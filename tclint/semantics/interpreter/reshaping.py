@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.lattice import join
@@ -42,16 +43,26 @@ def forget_shapes(frame: Frame) -> None:
 
 
 def _without_shape(value: Value) -> Value:
+    """The value without ranks; itself where it has none."""
     if isinstance(value, Tensor):
-        return value.changed(rank=None)
+        return value if value.rank is None else value.changed(rank=None)
     if isinstance(value, Sequence):
-        items = None if value.items is None else tuple(map(_without_shape, value.items))
-        return Sequence(value.type, _without_shape(value.element), items)
+        element = _without_shape(value.element)
+        items = [_without_shape(item) for item in value.items or ()]
+        if element is value.element and all(map(operator.is_, items, value.items or ())):
+            return value
+        return Sequence(value.type, element, None if value.items is None else tuple(items))
     if isinstance(value, Mapping):
-        pairs = tuple((key, _without_shape(item)) for key, item in value.items)
-        return Mapping(pairs, _without_shape(value.element))
+        element = _without_shape(value.element)
+        pairs = [(key, _without_shape(item)) for key, item in value.items]
+        same = all(map(operator.is_, dict(pairs).values(), dict(value.items).values()))
+        if element is value.element and same:
+            return value
+        return Mapping(tuple(pairs), element)
     if isinstance(value, Iteration):
-        return Iteration(_without_shape(value.element), value.source)
+        element = _without_shape(value.element)
+        return value if element is value.element else Iteration(element, value.source)
     if isinstance(value, Union):
-        return join([_without_shape(option) for option in value.options])
+        options = [_without_shape(option) for option in value.options]
+        return value if all(map(operator.is_, options, value.options)) else join(options)
     return value
