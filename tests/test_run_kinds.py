@@ -50,7 +50,7 @@ ROLLOUT = """
         states = [torch.ones(8)]
         for _ in range(steps):
             policy(states[-1])
-            states.append(states[-1] + sum(i % 7 for i in range(20_000)) % 2)
+            states.append(states[-1] + sum(i % 7 for i in range(5_000)) % 2)
         return torch.stack(states)
 
     def train():
