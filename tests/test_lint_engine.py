@@ -235,7 +235,7 @@ def test_bodies_that_call_each_other_are_let_go_of(tmp_path: Path) -> None:
     try:
         for _ in range(3):
             assert check_files([path], Config(root=tmp_path)).results
-            left.append(sum(isinstance(one, Body) for one in gc.get_objects()))
+            left.append(sum(type(one) is Body for one in gc.get_objects()))
     finally:
         gc.enable()
     assert left[2] == left[1]
