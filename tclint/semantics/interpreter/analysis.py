@@ -200,7 +200,7 @@ class Analysis:
         Classes within functions are known to nobody else, and go with it. Bodies refer to those
         that they call, and these to them.
         """
-        for body in self.bodies():
+        for body in (*self._bodies.values(), *self._compiled.values()):
             body.calls, body.called, body.answers = {}, {}, {}
         for cls in self.local_classes.values():
             cls.methods.clear()
