@@ -55,8 +55,8 @@ def _without_shape(value: Value) -> Value:
     if isinstance(value, Mapping):
         element = _without_shape(value.element)
         pairs = [(key, _without_shape(item)) for key, item in value.items]
-        same = all(map(operator.is_, dict(pairs).values(), dict(value.items).values()))
-        if element is value.element and same:
+        kept = (new[1] is old[1] for new, old in zip(pairs, value.items, strict=True))
+        if element is value.element and all(kept):
             return value
         return Mapping(tuple(pairs), element)
     if isinstance(value, Iteration):
