@@ -241,11 +241,13 @@ class Project:
         """Whether Python looks into a folder for what its files import, as it does for scripts."""
         if not self._is_package(folder):
             return True
+        if top in sys.stdlib_module_names:
+            return False
         if folder not in self._scripts:
             beside = [path for text, path in self._by_text.items() if self._is_in(text, folder)]
             modules = filter(None, map(self.module_at, beside))
             self._scripts[folder] = any("__main__" in one.file.text for one in modules)
-        return self._scripts[folder] and top not in sys.stdlib_module_names
+        return self._scripts[folder]
 
     def _is_in(self, text: str, folder: str) -> bool:
         return os.path.dirname(text) == folder.rstrip(os.sep)  # noqa: PTH120
