@@ -16,8 +16,8 @@ from tclint.torch_facts.starred import BUILTINS, OF_PYTHON, brings
 
 # Python 3.10 has no ``except*``.
 TRIES: Final[tuple[type[ast.Try], ...]] = (ast.Try, getattr(ast, "TryStar", ast.Try))
-# Where compiled code runs these can be imported: what stands in for them is for other places.
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+# Where compiled code runs these can be imported: what stands in for them is for other places.
 PRESENT: Final = frozenset({"torch", "numpy", *sys.stdlib_module_names})
 
 
