@@ -60,6 +60,13 @@ ONCE = {
     "loop in the callee": "if self.kept is None:\n    self.print_in_a_loop(x)",
     "computed": "size = x.shape[0] + 1\nif not self.count:\n    print('made')\n"
     "    self.count = size",
+    "counted behind": "if self.count == 0:\n    print('made')\nx = x + 3\nself.count += 1",
+    "less than one": "if self.training and self.count < 1:\n    print('made')\n"
+    "self.count = self.count + 1",
+    "counted before": "self.count += 1\nif self.count == 1:\n    print('made')",
+    "set behind": "if not self.ready:\n    print('made')\nx = x + 3\nself.ready = True",
+    "set outside of with": "with torch.no_grad():\n    if self.kept is None:\n"
+    "        print('made')\nself.kept = x.detach()",
     "filled": "if not hasattr(self, 'b'):\n    print('made')\n    setattr(self, 'b', 1)",
 }
 METHODS = """\
@@ -86,6 +93,16 @@ EACH = {
     "leaves, and is emptied behind": "if 'a' in self.table:\n    return x * 5\nprint('made')\n"
     "self.table['a'] = 1\nself.table = {}",
     "plain": "print('made')",
+    "counted in rounds": "self.count += 1\nif self.count == 2:\n    print('made')\n"
+    "    self.count = 0",
+    "left before it is counted": "if self.count == 0:\n    print('made')\n"
+    "if x.shape[0] < 9:\n    return x * 5\nself.count += 1",
+    "perhaps counted": "if self.count == 0:\n    print('made')\nif x.shape[0] > 9:\n"
+    "    self.count += 1",
+    "leaves, uncounted": "if self.count == 0:\n    print('made')\n    return x * 5\n"
+    "self.count += 1",
+    "counted and put back": "if self.count == 0:\n    print('made')\nself.count += 1\n"
+    "self.count = 0",
     "never set": "if self.kept is None:\n    print('made')",
     "set to the same": "if self.kept is None:\n    print('made')\n    self.kept = None",
     "perhaps": "if self.kept is None:\n    print('made')\n    if x.shape[0] > 9:\n"
@@ -167,6 +184,14 @@ def test_the_first_call_alone_breaks_the_graph(tmp_path: Path, name: str) -> Non
     assert first[0] > 0
     assert later == [(0, 1), (0, 1)]
     assert breaks(tmp_path, warm=True) == [(0, 1)] * 4  # what the advice says
+
+
+def test_a_number_that_a_counter_comes_to_later_is_told_of_one_call(tmp_path: Path) -> None:
+    path = write(tmp_path, "self.count += 1\nif self.count == 3:\n    print('made')")
+    (found,) = told(path)
+    assert found.message.endswith(" in one call")
+    assert "first" not in found.instead
+    assert [one > 0 for one, _ in breaks(tmp_path)] == [False, False, True, False]
 
 
 @pytest.mark.parametrize("name", EACH)

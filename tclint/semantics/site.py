@@ -59,10 +59,10 @@ class Reach(NamedTuple):
     """How often compiled code gets to a place.
 
     ``off`` says that an ordinary call does not: below a flag that is off unless somebody turns it
-    on, and where all that follows is an exception. ``once`` says that what is done there ends the
-    test around it: ``FIRST_CALL``, or ``NEW_KEY`` for an entry of each key. ``drops`` says
-    whether a call between that test and here, or one that leads to the test, is in a loop or a
-    `try`; None where there is none between, and the function itself tells.
+    on, and where all that follows is an exception. ``once`` says that what is done there, or around
+    it, ends the test: ``FIRST_CALL``, ``ONE_CALL``, or ``NEW_KEY`` for an entry of each key.
+    ``drops`` says whether a call between that test and here, or one that leads to the test, is in a
+    loop or a `try`; None where there is none between, and the function itself tells.
     """
 
     off: bool = False
@@ -83,6 +83,7 @@ class Reach(NamedTuple):
 EACH_CALL: Final = Reach()
 BY_REQUEST: Final = Reach(off=True)
 FIRST_CALL: Final = " in the first call"
+ONE_CALL: Final = " in one call"
 NEW_KEY: Final = " for each new key"
 
 
@@ -117,8 +118,8 @@ class Facts:
 
     @property
     def recurs(self) -> bool:
-        """False for what only a first call does."""
-        return self.reach.once != FIRST_CALL
+        """False for what only one call does."""
+        return self.reach.once not in {FIRST_CALL, ONE_CALL}
 
     @property
     def drops_frame(self) -> bool:

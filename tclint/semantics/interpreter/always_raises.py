@@ -26,11 +26,12 @@ _CLOSED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambd
 
 def always_raises(frame: Frame, block: Sequence[ast.stmt]) -> bool:
     """True for a block that certainly ends in an exception which leaves the function."""
-    return (
-        _ends_in_raise(frame, block)
-        and not _contains(block, _LEAVES_BLOCK)
-        and not _is_caught(frame, block)
-    )
+    return _ends_in_raise(frame, block) and not leaves(block) and not _is_caught(frame, block)
+
+
+def leaves(block: Sequence[ast.stmt]) -> bool:
+    """True where what follows a block may not be reached, but for an exception."""
+    return _contains(block, _LEAVES_BLOCK)
 
 
 def never_returns(analysis: Analysis, info: FunctionInfo) -> bool:

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from tclint.semantics.body import Body
-from tclint.semantics.interpreter.always_raises import called
+from tclint.semantics.interpreter.always_raises import called, leaves
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.stores import MUTATING, Store
 from tclint.semantics.lattice import options
 from tclint.semantics.records import record
-from tclint.semantics.site import FIRST_CALL, NEW_KEY
+from tclint.semantics.site import FIRST_CALL, NEW_KEY, ONE_CALL
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.syntax import blocks_of
 from tclint.semantics.values import Function, Object, Static, SymInt
 
 _SHRINKING: Final = frozenset("clear discard pop popitem popleft remove __delitem__".split())
@@ -45,13 +46,16 @@ class _Asked:
     """What a test asks for: a ``place`` that keeps something, or an ``entry`` of what it holds.
 
     ``ends`` tells whether a value that is written there makes the test come out otherwise;
-    ``grows`` that any entry does.
+    ``grows`` that any entry does. ``number`` is what a counter has to be, ``first`` false where it
+    is not that in the first call.
     """
 
     place: ast.expr
     ends: Ends
     entry: ast.expr | None = None
     grows: bool = False
+    number: int | None = None
+    first: bool = True
 
 
 def taken_once(frame: Frame, test: ast.expr, block: Sequence[ast.stmt], outcome: bool) -> str:
@@ -69,7 +73,8 @@ def taken_once(frame: Frame, test: ast.expr, block: Sequence[ast.stmt], outcome:
         if where.outlives(_holder(asked.place)) and not where.is_put_back(asked):
             keys = [one.slice for one in ast.walk(asked.place) if isinstance(one, ast.Subscript)]
             keys += [asked.entry] if asked.entry is not None else []
-            return FIRST_CALL if all(map(where.outlives, keys)) else NEW_KEY
+            once = FIRST_CALL if asked.first else ONE_CALL
+            return once if all(map(where.outlives, keys)) else NEW_KEY
     if not ended:
         frame.body.answers[key] = False
     return ""
@@ -124,17 +129,24 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, wanted: bool) -> _
         return _Asked(right, lambda _: False, entry=left) if absent else None
     if constant is ...:
         return None
-    match left:
-        case ast.Call(func=ast.Name(id="len"), args=[container]):
-            none = (type(op), constant, wanted) in _NO_ENTRIES
-            return _Asked(container, _is_true, grows=True) if none else None
+    if (type(op), constant, wanted) in _NONE_YET:
+        return _Asked(_kept(left), _is_true, grows=True, number=0)
     if isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
         same = isinstance(op, (ast.Eq, ast.Is)) == wanted
-        return _Asked(_kept(left), lambda value: _is_equal(value, constant) is not same)
+        return None if _is_length(left) else _equal(_kept(left), constant, same)
     return None
 
 
-_NO_ENTRIES: Final = frozenset(
+def _equal(place: ast.expr, constant: object, same: bool) -> _Asked:
+    number = constant if same and type(constant) is int else None
+    return _Asked(place, lambda value: _is_equal(value, constant) is not same, number=number)
+
+
+def _is_length(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and _root(node.func) == "len"
+
+
+_NONE_YET: Final = frozenset(
     {(ast.Eq, 0, True), (ast.NotEq, 0, False), (ast.Gt, 0, False), (ast.Lt, 1, True)}
 )
 
@@ -156,7 +168,7 @@ def _missing(left: ast.expr) -> _Asked:
 def _kept(node: ast.expr) -> ast.expr:
     """What holds the truth that is asked: ``self.ready`` of ``bool(self.ready.item())``."""
     match node:
-        case ast.Call(func=ast.Name(id="bool" | "int"), args=[inner]):
+        case ast.Call(func=ast.Name(id="bool" | "int" | "len"), args=[inner]):
             return _kept(inner)
         case ast.Call(func=ast.Attribute(value=inner, attr=name), args=[]) if name in _OF_TENSORS:
             return _kept(inner)
@@ -173,7 +185,9 @@ def _is_true(value: ast.expr) -> bool:
     known = _number(value)
     if known is not ...:
         return bool(known)
-    return isinstance(value, ast.Call) or any(getattr(value, "elts", getattr(value, "keys", ())))
+    if isinstance(value, ast.Call) or isinstance(getattr(value, "op", None), ast.Add):
+        return True
+    return any(getattr(value, "elts", getattr(value, "keys", ())))
 
 
 def _is_false(value: ast.expr) -> bool:
@@ -216,7 +230,7 @@ class _Where:
         self._frame = frame
         self._body = frame.body
         self._block = block
-        self._rows = range(block[0].lineno, (block[-1].end_lineno or 0) + 1)
+        self._rows = _rows(*block)
         self._followed: list[FunctionInfo] = []
         self._asking: set[tuple[Body, str]] = set()
 
@@ -242,8 +256,45 @@ class _Where:
         if not self._is_plain_parameter(asked):
             asked.place = self._meant(written)
             if self._may_be_written(asked.place):
-                return self._ends(asked, asked.place) or self._ends(asked, written)
+                ended = self._ends(asked, asked.place) or self._ends(asked, written)
+                return self._is_counted(asked, ended)
         return False
+
+    def _is_counted(self, asked: _Asked, ended: bool) -> bool:
+        """Whether the block ends its test, or what is done around it in each call that enters it.
+
+        A counter that the block puts back comes to its number again.
+        """
+        if isinstance(asked.place, ast.Name):
+            return ended
+        for one in self._around(before=True) if asked.number else ():
+            if isinstance(one, ast.AugAssign) and _same(one.target, asked.place):
+                self._rows |= _rows(one)
+                asked.first = asked.number == 1
+                return not ended
+        for one in () if ended else self._around(before=False):
+            if _Stored(asked, lambda *_: None, []).block([one], asked.place):
+                self._rows |= _rows(one)
+                asked.first = not asked.number
+                return True
+        return ended
+
+    def _around(self, *, before: bool) -> Iterator[ast.stmt]:
+        """What is surely run before the block or after it in a call that enters it."""
+        node: ast.AST | None = self._block[0] if before else self._block[-1]
+        if not before and leaves(self._block):
+            return
+        while node is not None and node is not self._body.scope:
+            outer = self._body.parent(node)
+            for block in blocks_of(outer) if outer is not None else ():
+                if node not in block:
+                    continue
+                place = block.index(node)
+                for one in block[:place] if before else block[place + 1 :]:
+                    if not before and leaves([one]):
+                        return
+                    yield one
+            node = outer
 
     def _is_true(self, value: ast.expr) -> bool:
         """Whether a value counts as true; a number that was computed is taken to."""
@@ -389,13 +440,19 @@ class _Where:
                 yield store, here or store.function in followed
 
 
+def _rows(*block: ast.stmt) -> set[int]:
+    return set(range(block[0].lineno, (block[-1].end_lineno or 0) + 1))
+
+
 def _undoes(store: Store, asked: _Asked, inside: bool) -> bool:
     node = store.node
     if isinstance(getattr(node, "ctx", None), ast.Del):
         return True
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in _SHRINKING
-    if store.content or store.value is None or store.adds:
+    if store.adds:
+        return bool(asked.number) and not inside
+    if store.content or store.value is None:
         return False
     unknown = isinstance(store.value, _ANY) and not inside
     return asked.entry is not None or unknown or not asked.ends(store.value)
