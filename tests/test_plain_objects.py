@@ -39,6 +39,36 @@ def programs(text: str) -> dict[str, tuple[str, str]]:
 
 
 BREAKING = programs("""
+# one for all, made by new
+class Held:
+    kept = None
+    def __new__(cls):
+        if Held.kept is None:
+            Held.kept = object.__new__(cls)
+            Held.kept.set_up()
+        return Held.kept
+    def set_up(self):
+        self.state = State()
+class State:
+    def big(self, x):
+        return x.sum() > 1
+---
+if Held().state.big(x):
+    x = x + 1
+
+# new and init
+class Held:
+    def __new__(cls, *args):
+        made = super(Held, cls).__new__(cls)
+        made.seen = torch.ones(3)
+        return made
+    def __init__(self, size):
+        self.size = size
+held = Held(3)
+---
+if held.seen.sum() > held.size:
+    x = x + 1
+
 # method
 class State:
     def __init__(self, x):
@@ -992,6 +1022,19 @@ if A(x=x.sum()).x > 1:
 
 """)
 TRACED = programs("""
+# what new sets is a number
+class Held:
+    kept = None
+    def __new__(cls):
+        if cls.kept is None:
+            cls.kept = super().__new__(cls)
+            cls.kept.size = 3
+        return cls.kept
+Held()
+---
+if Held().size > 2:
+    x = x + 1
+
 # int
 class State:
     def __init__(self, x):

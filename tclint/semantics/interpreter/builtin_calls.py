@@ -401,6 +401,11 @@ def _next(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
     return element_of(arguments.positional[0]) if arguments.positional else UNKNOWN
 
 
+def _new(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
+    made = arguments.positional[0] if arguments.positional else UNKNOWN
+    return Object(made.info.qualname, made.info) if isinstance(made, Class) else UNKNOWN
+
+
 BUILTINS: Final[dict[str, Builtin]] = {
     f"builtins.{name}": function
     for name, function in {
@@ -411,7 +416,7 @@ BUILTINS: Final[dict[str, Builtin]] = {
         "any": _truths("any"), "all": _truths("all"), "max": _extreme("max"),
         "min": _extreme("min"), "sum": _sum, "sorted": _sorted, "list": _listed("list"),
         "tuple": _listed("tuple"), "set": _listed("set"), "frozenset": _listed("frozenset"),
-        "dict": _dict, "dict.fromkeys": _from_keys,
+        "object.__new__": _new, "dict": _dict, "dict.fromkeys": _from_keys,
         "isinstance": _isinstance, "getattr": _getattr, "hasattr": _hasattr,
         "callable": _constant(Static("bool")), "abs": _absolute, "round": _round, "reversed": _same,
         "iter": _same, "map": _map, "filter": filtered, "next": _next, "pow": _pow,

@@ -414,4 +414,4 @@ def _super(frame: Frame, node: ast.Call) -> Value:
         return Object(
             "super", receiver.cls, function.cls.node, receiver.is_module, fields=receiver.fields
         )
-    return UNKNOWN
+    return External("builtins.object") if function.name == "__new__" else UNKNOWN

@@ -392,24 +392,25 @@ def instantiate(frame: Frame, cls: ClassInfo, arguments: Arguments, node: ast.ex
 
 
 def attributes_of(analysis: Analysis, cls: ClassInfo) -> dict[str, Value]:
-    """The instance attributes that ``__init__`` sets, bases included."""
+    """The instance attributes that ``__new__`` and ``__init__`` set, bases included."""
     attributes = analysis.attributes.setdefault(cls, {})
     if cls in analysis.initialised:
         return attributes
-    init = analysis.project.method(cls, "__init__")
-    if init in analysis.active:
+    makers = [analysis.project.method(cls, name) for name in ("__new__", "__init__")]
+    if not analysis.active.isdisjoint(makers):
         return attributes
     if is_too_deep(analysis):
         give_up(analysis)
         return attributes
     analysis.initialised.add(cls)
-    if init is not None:
-        bound = Object(cls.qualname, cls, is_module=analysis.project.is_module_class(cls))
+    made = Object(cls.qualname, cls, is_module=analysis.project.is_module_class(cls))
+    for init in filter(None, makers):
+        bound = made if init.name == "__init__" else Class(cls)
         walk_once(analysis, init, _init_env(analysis, init, bound), None)
     return attributes
 
 
-def _init_env(analysis: Analysis, init: FunctionInfo, bound: Object) -> Env:
+def _init_env(analysis: Analysis, init: FunctionInfo, bound: Value) -> Env:
     """``__init__`` gets configuration: parameters are constants unless annotated otherwise."""
     env: Env = {}
     for place, (argument, default) in enumerate(analysis.parameters(init.node)):

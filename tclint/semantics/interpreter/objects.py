@@ -87,12 +87,16 @@ def _believed(frame: Frame, arguments: Arguments) -> Arguments:
 
 
 def _is_in_view(frame: Frame, cls: ClassInfo) -> bool:
-    """True for a plain class whose object is made in compiled code, or at a file's top level."""
+    """True for a plain class whose object is made in compiled code, or at a file's top level.
+
+    ``__new__`` may give an object that was made before.
+    """
     project = frame.analysis.project
     if frame.region is None and (cls.module.installed or not sets_up_objects(frame)):
         return False
     foreign = {base for base in project.ancestry(cls) if isinstance(base, str)}
-    return foreign <= _PLAIN and not project.is_module_class(cls)
+    plain = foreign <= _PLAIN and not project.is_module_class(cls)
+    return plain and project.method(cls, "__new__") is None
 
 
 def sets_up_objects(frame: Frame) -> bool:
