@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from dataclasses import replace
+from pathlib import Path
 
-from benchmarks.runs.__main__ import Checked, Found, summary
+from benchmarks.runs.__main__ import Checked, Found, Priced, summary
+from benchmarks.runs.desk import STANDINS
 from benchmarks.runs.listed import COMPILE, LINE, SCRIPTS
+from benchmarks.runs.timed import Timed, put_clocks, timed
 
-LOOP = Checked("evaluation", LINE, "evaluate()", 8, 4.0, 3.6)
-FUSED = Checked("fused", LINE, "step()", 12, 1.0, 1.1)
-COMPILED = Checked("compile", COMPILE, "model(x)", 5, 3.0, 2.5)
-FOUND = Found("a", "training", "", 10.0, "a.py:8", 8, "", 1.02, changes=(LOOP, FUSED, COMPILED))
+LOOP = Checked("evaluation", LINE, "evaluate()", (8,), 4.0, 3.6)
+FUSED = Checked("fused", LINE, "step()", (3, 12), 1.0, 1.1)
+COMPILED = Checked("compile", COMPILE, "model(x)", (5,), 3.0, 2.5)
+FOUND = Found(
+    "a",
+    "training",
+    "",
+    10.0,
+    first="a.py:8",
+    first_row=8,
+    shares=1.02,
+    changes=(LOOP, FUSED, COMPILED),
+)
 
 
 def test_the_list_has_scripts_of_many_kinds_and_most_are_public() -> None:
@@ -48,3 +64,76 @@ def test_nothing_is_false_where_a_change_saves_a_tenth() -> None:
     quiet = replace(FOUND, nothing=True, first_row=0, changes=(small,))
     assert summary([quiet])["nothing_though_something"] == []
     assert summary([quiet])["first_named_is_first"] == [1, 1]
+
+
+def test_a_line_is_right_within_a_quarter_or_three_hundredths_of_a_step() -> None:
+    lines = Priced("a.py:1", 0.5, 0.45), Priced("a.py:2", 0.04, 0.02), Priced("a.py:3", 0.3, 0.1)
+    told = summary([replace(FOUND, changes=(), lines=lines, first_is_true=False)])
+    assert told["prices_within"] == [2, 3]
+    assert told["first_named_is_first"] == [0, 1]
+
+
+SCRIPT = """
+'''A loop, with all that a clock must not change.'''
+from __future__ import annotations
+import time
+
+def rest(ms):
+    time.sleep(ms / 1000)
+    return ms
+
+def values():
+    for n in range(6):
+        rest(4)
+        yield n
+
+def step(n):
+    if rest(1) and n >= 0:
+        return forward(n)
+
+def forward(n):
+    try:
+        rest(10)
+        raise ValueError
+    except ValueError:
+        pass
+    for _ in range(3):
+        rest(2)
+    return n
+
+for n in values():
+    got = step(n)
+    rest(1)
+assert got == 5
+"""
+
+
+def clocked(folder: Path, model: set[int]) -> tuple[Path, Timed]:
+    file = folder / "loop.py"
+    file.write_text(SCRIPT)
+    put_clocks(folder, [file])
+    told = {**os.environ, "PYTHONPATH": str(STANDINS), "BENCHMARK_CLOCK": str(folder)}
+    begun = time.time_ns()
+    subprocess.run([sys.executable, str(file)], env=told, check=True)
+    ends = [begun, time.time_ns()]
+    found = timed(folder, ends, 0, frozenset((str(file), row) for row in model))
+    assert found is not None
+    return file, found
+
+
+def test_a_clock_tells_what_each_line_takes_and_what_ran_inside_of_it(tmp_path: Path) -> None:
+    file, found = clocked(tmp_path, {21})
+    lines = found.lines(frozenset((str(file), row) for row in (17, 21, 25, 29, 31)))
+    assert lines[str(file), 21] >= 60, "ten milliseconds, six times"
+    assert lines[str(file), 25] >= 36, "a loop without a model is one line"
+    assert lines[str(file), 29] >= 24, "what the loop's values take"
+    assert lines[str(file), 31] >= 6
+    assert lines[str(file), 17] < lines[str(file), 21], "less what ran inside"
+
+
+def test_the_dearest_line_runs_no_model(tmp_path: Path) -> None:
+    file, found = clocked(tmp_path, {21})
+    ms, dear = found.dearest()
+    assert ms >= 36
+    assert {(str(file), 25), (str(file), 26)} <= dear, "beside the model, in one function with it"
+    assert (str(file), 30) not in dear

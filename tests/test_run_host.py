@@ -237,3 +237,40 @@ def test_what_a_line_that_waits_calls_here_and_there_is_its_own_price(sampled: S
     assert (line.line.row, line.line.only_works) == (13, False)
     assert line.price.total.value == pytest.approx(5, rel=0.05)
     assert "5 ms  50%  train.py:13  waits for the GPU · host time" in sampled.told()
+
+
+def test_what_backward_does_before_its_engine_runs_is_the_backward_pass(sampled: Sampled) -> None:
+    gradients = [*BACKWARD[:1], (f"{TORCH}/autograd/__init__.py", 140, "_make_grads")]
+    sampled.hit(50, (15, "train"), inside=gradients)
+    sampled.hit(50, (15, "train"), inside=BACKWARD)
+    sampled.sampled()
+    found = sampled.answer()
+    assert not found.dear
+    assert found.work.part(Part.BACKWARD) == pytest.approx(10)
+
+
+def test_a_method_of_a_module_that_runs_nothing_is_no_forward_pass(sampled: Sampled) -> None:
+    zero = [(f"{TORCH}/nn/modules/module.py", 2900, "zero_grad")]
+    sampled.hit(50, (14, "train"), inside=zero)
+    sampled.hit(50, (15, "train"), inside=BACKWARD)
+    sampled.sampled()
+    found = sampled.answer()
+    assert [one.line.row for one in found.dear] == [14]
+    assert found.work.part(Part.FORWARD) == 0
+
+
+def test_beside_the_function_that_steps_its_callers_loop_is_told_by_its_lines(
+    sampled: Sampled,
+) -> None:
+    """The step is made in ``train``, which ``play`` calls after it has played."""
+    play = "\n\ndef play():\n    while True:\n        act()\n        look()\n        train()\n"
+    sampled.script.write_text(f"{LOOP}{play}\n\nplay()\n")
+    for row, ms in ((27, 40), (28, 20)):
+        sampled.hit(ms, (27 + 5, "<module>"), (row, "play"))
+    sampled.hit(40, (32, "<module>"), (29, "play"), (15, "train"), inside=BACKWARD)
+    sampled.sampled()
+    found = sampled.answer()
+    rows = [(one.line.row, round(one.price.total.value)) for one in found.dear]
+    assert rows == [(27, 4), (28, 2)]
+    groups = [(one.kind, one.place and one.place[1]) for one in found.account.groups]
+    assert groups == [("line", 27), ("backward", 15), ("line", 28)]

@@ -3,8 +3,9 @@
 ``DIR`` has a folder ``OWNER+NAME`` with the sources of each repository at the commit of the list
 (``git archive``), and ``ours`` with those that are nobody else's. Each script is recorded as it is;
 then it runs as it is and with each change by hand, in turns, without a report. Printed are, for
-each script, the report's first line and the largest change in truth, what each change saves and
-what the report said of it, whether shares add up to a step, and what compiling brings.
+each script, the report's first line and the dearest in truth, what each change saves and what the
+report said of it, whether shares add up to a step, and what compiling brings. On a CPU the script
+runs once more with a clock around each statement, which tells the truth about each line.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field
 from pathlib import Path
@@ -26,6 +28,7 @@ from typing import Any
 
 from benchmarks.runs import desk as desks
 from benchmarks.runs.listed import COMPILE, LINE, SCRIPTS, Change, Script
+from benchmarks.runs.timed import Place, Timed, put_clocks, timed
 from tclint.records import record
 from tclint.run.launch import SITE, Settings
 from tclint.run.read import read_folder, training
@@ -47,10 +50,19 @@ class Checked:
     name: str
     kind: str
     at: str
-    row: int
+    rows: tuple[int, ...]
     saves: float | None
     said: float | None
     why: str = ""
+
+
+@record(frozen=True)
+class Priced:
+    """A line that the report prices: its share of a step, and that in truth, by the clock."""
+
+    place: str
+    said: float
+    true: float
 
 
 @record(frozen=True)
@@ -61,13 +73,16 @@ class Found:
     kind: str
     digest: str
     step: float = 0.0
+    finished: bool = False
     first: str = ""
     first_row: int = 0
+    first_is_true: bool | None = None
     said: str = ""
     shares: float = 0.0
     nothing: bool = False
     tried: Mapping[str, Any] | None = None
     changes: tuple[Checked, ...] = ()
+    lines: tuple[Priced, ...] = ()
     seconds: float = 0.0
     why: str = ""
     report: Mapping[str, Any] = field(default_factory=dict)
@@ -124,23 +139,27 @@ def _measured(script: Script, options: argparse.Namespace, folder: Path) -> Foun
     plain = median(rounds[""])
     file = desks.lay_out(script, options.sources, folder / "work")
     changes = tuple(
-        _one(change, told, desks.row_of(file, change.at), plain, median(rounds[change.name]))
+        _one(change, told, desks.rows_of(file, change), plain, median(rounds[change.name]))
         for change in script.changes
     )
     rank = told["ranks"][0] if told["ranks"] else {}
-    name, first_row = _first(told)
+    first = _first(told)
+    clock = _clocked(script, options, folder, told) if options.device == "cpu" else None
     return Found(
         script.name,
         script.kind,
         desks.digest(script, options.sources),
         plain,
-        name,
-        first_row,
+        script.finished,
+        f"{Path(first[0]).name}:{first[1]}" if first else "",
+        first[1] if first else 0,
+        _first_is_true(first, clock, changes) if clock else None,
         text,
         _sum_of_shares(told),
         "nothing is worth a change" in text,
         told.get("tried"),
         changes,
+        _priced(told, clock) if clock else (),
         report={
             "step_ms": rank.get("step_ms"),
             "kernels": rank.get("kernels"),
@@ -151,19 +170,75 @@ def _measured(script: Script, options: argparse.Namespace, folder: Path) -> Foun
     )
 
 
-def _first(told: Mapping[str, Any]) -> tuple[str, int]:
+def _first(told: Mapping[str, Any]) -> Place | None:
     """The line that is named first: the dearest of the table, or of what else a step does."""
-    priced = [
-        (one["ms"]["value"], one["filename"], one["row"]) for one in told["lines"] if one["rank"]
-    ]
+    found = max([*_ranked(told), *_beside(told)], default=None)
+    return (found[1], found[2]) if found else None
+
+
+def _ranked(told: Mapping[str, Any]) -> list[tuple[float, str, int]]:
+    """The lines of the table."""
+    lines = told["lines"]
+    return [(one["ms"]["value"], one["filename"], one["row"]) for one in lines if one["rank"]]
+
+
+def _groups(told: Mapping[str, Any], *, of_the_model: bool) -> list[tuple[float, str, int]]:
+    """The lines of the account that are the model's, or the others."""
     groups = (told.get("account") or {}).get("groups") or []
-    beside = [
-        (one["ms"], *one["place"])
-        for one in groups
-        if one["place"] and one["kind"] not in _OF_THE_MODEL
-    ]
-    found = max([*priced, *beside], default=None)
-    return (f"{Path(found[1]).name}:{found[2]}", found[2]) if found else ("", 0)
+    spent: Counter[Place] = Counter()
+    for one in groups:
+        if one["place"] and (one["kind"] in _OF_THE_MODEL) is of_the_model:
+            spent[(one["place"][0], one["place"][1])] += one["ms"]
+    return [(ms, *place) for place, ms in spent.items()]
+
+
+def _beside(told: Mapping[str, Any]) -> list[tuple[float, str, int]]:
+    return _groups(told, of_the_model=False)
+
+
+def _clocked(
+    script: Script, options: argparse.Namespace, folder: Path, told: Mapping[str, Any]
+) -> Timed | None:
+    """The script with clocks in each of its files that the report names."""
+    file = desks.lay_out(script, options.sources, folder / "work")
+    named = {Path(name) for _, name, _ in (*_ranked(told), *_beside(told))}
+    own = [one for one in sorted(named) if one.is_relative_to(folder) and one != file]
+    model = frozenset((name, row) for _, name, row in _groups(told, of_the_model=True))
+    written = Path(tempfile.mkdtemp(dir=folder))
+    put_clocks(written, [file, *own])
+    more = {"BENCHMARK_CLOCK": str(written)}
+    for ends in _steps(script, options, folder, file, more):
+        found = timed(written, ends, _settled(ends, compiling=False), model)
+        if found is not None:
+            return found
+    return None
+
+
+def _first_is_true(first: Place | None, clock: Timed, changes: Sequence[Checked]) -> bool:
+    """Whether no line takes more than that which is named first.
+
+    What a change edits elsewhere, such as the arguments of an optimizer, stands for its line.
+    """
+    ms, dear = clock.dearest()
+    if ms <= _SMALL * clock.step:
+        return first is None or first in dear
+    rows = {row for _, row in dear}
+    about = {row for one in changes if rows & {*one.rows} for row in one.rows}
+    return first is not None and (first in dear or first[1] in about)
+
+
+def _priced(told: Mapping[str, Any], clock: Timed) -> tuple[Priced, ...]:
+    """Each line that is priced above 3% of a step, where the clock saw it."""
+    mean = (told.get("account") or {}).get("mean") or 0.0
+    found = []
+    account = [*_beside(told), *_groups(told, of_the_model=True)]
+    for lines in (_ranked(told), account):
+        true = clock.lines(frozenset((name, row) for _, name, row in lines))
+        for ms, name, row in lines:
+            share, exact = ms / mean if mean else 0.0, true.get((name, row), 0.0) / clock.step
+            if exact and max(share, exact) > _SMALL:
+                found.append(Priced(f"{Path(name).name}:{row}", share, exact))
+    return tuple(dict.fromkeys(found))
 
 
 def _sum_of_shares(told: Mapping[str, Any]) -> float:
@@ -176,24 +251,23 @@ def _sum_of_shares(told: Mapping[str, Any]) -> float:
 
 
 def _one(
-    change: Change, told: Mapping[str, Any], row: int, plain: float, changed: float
+    change: Change, told: Mapping[str, Any], rows: frozenset[int], plain: float, changed: float
 ) -> Checked:
     why = "" if plain and changed else "made no steps"
     saves = plain - changed if not why else None
-    return Checked(change.name, change.kind, change.at, row, saves, _said(change, told, row), why)
+    said = _said(change, told, rows)
+    return Checked(change.name, change.kind, change.at, tuple(sorted(rows)), saves, said, why)
 
 
-def _said(change: Change, told: Mapping[str, Any], row: int) -> float | None:
+def _said(change: Change, told: Mapping[str, Any], rows: frozenset[int]) -> float | None:
     """Milliseconds of a step that a change can bring by the report; None where it says nothing."""
     if change.kind == COMPILE:
         tried = told.get("tried")
         failed = not tried or tried["failed"]
         return None if failed else tried["eager"]["value"] - tried["compiled"]["value"]
     if change.kind == LINE:
-        lines = [one["ms"]["value"] for one in told["lines"] if one["row"] == row]
-        groups = (told.get("account") or {}).get("groups") or []
-        group = [one["ms"] for one in groups if one.get("place") and one["place"][1] == row]
-        return max([*lines, *group], default=None)
+        lines = [one["ms"]["value"] for one in told["lines"] if one["row"] in rows]
+        return max([*lines, *(ms for ms, _, row in _beside(told) if row in rows)], default=None)
     kernels = (told["ranks"][0].get("kernels") if told["ranks"] else None) or {"classes": []}
     named = [one["saves"] for one in kernels["classes"] if one["name"].startswith(change.at)]
     return sum(named) if named else None
@@ -225,16 +299,27 @@ def _quiet(
 ) -> float:
     """Milliseconds of a step, the mean of those after the warm-up; 0 where there are none."""
     file = desks.lay_out(script, options.sources, folder / "work", change)
-    record_to = Path(tempfile.mkdtemp(dir=folder))
-    settings = Settings(steps=script.steps, window=(0, 0, 0), seed=0)
-    told = settings.environment(record_to)
-    _run(_command(script, options, file), script, options, folder, told)
-    for one in training(read_folder(record_to)):
-        ends = one.steps.ends if one.steps is not None else ()
+    for ends in _steps(script, options, folder, file, {}):
         warm = _settled(ends, compiling=change is not None and change.kind == COMPILE)
         if len(ends) > warm + 1:
             return (ends[-1] - ends[warm]) / (len(ends) - 1 - warm) / 1e6
     return 0.0
+
+
+def _steps(
+    script: Script,
+    options: argparse.Namespace,
+    folder: Path,
+    file: Path,
+    more: Mapping[str, str],
+) -> list[Sequence[int]]:
+    """When the steps of a run ended, of each process that trains; nothing else is recorded."""
+    record_to = Path(tempfile.mkdtemp(dir=folder))
+    settings = Settings(steps=script.steps, window=(0, 0, 0), seed=0)
+    told = {**settings.environment(record_to), **more}
+    _run(_command(script, options, file), script, options, folder, told)
+    recorded = training(read_folder(record_to))
+    return [one.steps.ends for one in recorded if one.steps is not None]
 
 
 def _settled(ends: Sequence[int], *, compiling: bool) -> int:
@@ -279,15 +364,18 @@ def summary(found: Sequence[Found]) -> dict[str, Any]:
     """How often the report is right."""
     whole = [one for one in found if not one.why]
     lines = [(one, change) for one in whole for change in one.changes if change.saves is not None]
-    large = [(one, change) for one, change in lines if _is_large(one, change)]
-    judged = [one for one in whole if any(change.kind == LINE for change in one.changes)]
+    large = [_is_near(one, change) for one, change in lines if _is_large(one, change)]
+    large += [_is_true(line) for one in whole for line in one.lines]
+    judged = [one for one in whole if _is_judged(one)]
+    finished = [one for one in whole if one.finished]
     return {
         "scripts": len(found),
         "ran": len(whole),
         "first_named_is_first": [sum(map(_is_first, judged)), len(judged)],
-        "prices_within": [sum(_is_near(one, change) for one, change in large), len(large)],
+        "prices_within": [sum(large), len(large)],
         "shares_sum": [sum(abs(one.shares - 1) <= _SUMS for one in whole), len(whole)],
         "nothing_though_something": [one.name for one in whole if one.nothing and _gains(one)],
+        "nothing_of_finished": [sum(one.nothing for one in finished), len(finished)],
         "compiling_within": _compiling(lines),
     }
 
@@ -303,13 +391,27 @@ def _is_near(one: Found, change: Checked) -> bool:
     return off <= max(_WITHIN * abs(saves), _SMALL * one.step)
 
 
+def _is_true(line: Priced) -> bool:
+    return abs(line.said - line.true) <= max(_WITHIN * line.true, _SMALL)
+
+
+def _is_judged(one: Found) -> bool:
+    changed = any(change.kind == LINE and change.saves is not None for change in one.changes)
+    return one.first_is_true is not None or changed
+
+
 def _is_first(one: Found) -> bool:
-    """Whether the first line is that of the change that saves most, or none where none saves."""
+    """Whether the first line is the dearest by the clock.
+
+    Without a clock: that of the change that saves most, or none of them where none saves.
+    """
+    if one.first_is_true is not None:
+        return one.first_is_true
     lines = [change for change in one.changes if change.kind == LINE]
     best = max(lines, key=lambda change: change.saves or 0.0)
     if (best.saves or 0.0) <= _SMALL * one.step:
-        return one.first_row not in {change.row for change in lines}
-    return one.first_row == best.row
+        return one.first_row not in {row for change in lines for row in change.rows}
+    return one.first_row in best.rows
 
 
 def _gains(one: Found) -> bool:
@@ -333,13 +435,16 @@ def _told(one: Found) -> str:
         return f"{one.name}: failed after {one.seconds:.0f} s: {one.why}"
     head = (
         f"{one.name} ({one.kind}): step {one.step:.3f} ms, first named {one.first or 'none'}, "
+        f"{'' if one.first_is_true is None else 'right, ' if one.first_is_true else 'WRONG, '}"
         f"shares {one.shares:.2f}, {'says nothing, ' if one.nothing else ''}{one.seconds:.0f} s"
     )
     rows = [head]
+    rows += [f"  {line.place}: {line.true:.0%}, said {line.said:.0%}" for line in one.lines]
     for change in one.changes:
         said = "not named" if change.said is None else f"said {change.said:.3f}"
         true = change.why or f"saves {change.saves:.3f} ms ({(change.saves or 0) / one.step:.0%})"
-        rows.append(f"  {change.name} (line {change.row}): {true}, {said}")
+        at = ", ".join(map(str, change.rows))
+        rows.append(f"  {change.name} (line {at}): {true}, {said}")
     return "\n".join(rows)
 
 

@@ -21,7 +21,8 @@ def lay_out(script: Script, sources: Path, work: Path, change: Change | None = N
     source = sources / (script.repository.replace("/", "+") if script.public else "ours")
     shutil.copytree(source, work, ignore=shutil.ignore_patterns(".git", "*.ipynb"))
     file = work / script.path
-    for old, new in change.edits if change is not None else ():
+    edits = change.edits if change is not None else ()
+    for old, new in (*(edit for one in script.by_hand for edit in one.edits), *edits):
         text = file.read_text()
         if text.count(old) != 1:
             raise ValueError(f"{script.name}: {old!r} is there {text.count(old)} times")
@@ -43,11 +44,19 @@ def row_of(file: Path, text: str) -> int:
     return next((row for row, line in rows if text in line), 0)
 
 
+def rows_of(file: Path, change: Change) -> frozenset[int]:
+    """The rows that a change is about: that which the report should name, and those it edits."""
+    text = file.read_text()
+    edited = {text[: text.index(old)].count("\n") + 1 for old, _ in change.edits if old in text}
+    return frozenset({row_of(file, change.at), *edited} - {0})
+
+
 def environment(file: Path, work: Path) -> Mapping[str, str]:
     """The variables of a script's process."""
     paths = [str(STANDINS), str(work), os.environ.get("PYTHONPATH", "")]
     told = {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "PYTHONHASHSEED": "0"}
-    return {**os.environ, **told, "PYTHONUNBUFFERED": "1", "WANDB_MODE": "disabled"}
+    quiet = {"PYTHONUNBUFFERED": "1", "WANDB_MODE": "disabled"}
+    return {**os.environ, **told, **quiet, "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD": "1"}
 
 
 def _input(folder: Path) -> None:
@@ -86,7 +95,12 @@ def _terminal(folder: Path) -> None:
     tool.chmod(0o755)
 
 
+def _images(folder: Path) -> None:
+    (folder / "cifar10").mkdir()
+
+
 _DATA = {
+    "images": _images,
     "input": _input,
     "names": _names,
     "characters": _characters,

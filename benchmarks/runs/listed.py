@@ -27,8 +27,8 @@ class Script:
     """One script. ``path`` is in the repository, whose ``folder`` it needs, and nothing else.
 
     ``arguments`` are for both devices, ``cpu`` and ``cuda`` are added; None: not for this device.
-    ``first`` names the changes of which one must be the report's first line; empty: none is.
-    ``finished`` is for those that an expert has nothing to change in.
+    ``finished`` is for those that an expert has nothing to change in; ``by_hand`` are the changes
+    that make it one, where its author left it as it was.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Script:
     changes: tuple[Change, ...] = ()
     launcher: str = ""
     finished: bool = False
+    by_hand: tuple[Change, ...] = ()
 
     @property
     def public(self) -> bool:
@@ -61,6 +62,12 @@ def compiled(made: str, model: str) -> Change:
     return Change("compile", made, ((made, f"{made}; {model}.compile()"),), COMPILE)
 
 
+def kept(loader: str, at: str, anchor: str) -> Change:
+    """All batches made before the loop, at a line behind the loader's: what loading takes."""
+    made = f"{loader} = type('Kept', (list,), {{'dataset': {loader}.dataset}})({loader})"
+    return Change("loading", at, ((anchor, f"{made}; {anchor}"),))
+
+
 def _without_evaluation(every: int) -> Change:
     """The loop without the losses that it works out every so many steps."""
     edit = f"eval_interval = {every}", "eval_interval = 10**9"
@@ -69,6 +76,7 @@ def _without_evaluation(every: int) -> Change:
 
 _EXAMPLES = "pytorch/examples", "77f55b912142e11fcfdf5b530231fb9c52f181e8"
 _LECTURE = "karpathy/ng-video-lecture", "52201428ed7b46804849dea0b3ccf0de9df1a5c3"
+_NANO = "karpathy/nanoGPT", "3adf61e154c3fe3fca428ad6bc3818b27a3b8291"
 _GANS = "eriklindernoren/PyTorch-GAN", "36d3c77e5ff20ebe0aeefd322326a134a279b93e"
 _TF32 = Change(
     "TF32",
@@ -76,13 +84,48 @@ _TF32 = Change(
     (("import torch\n", "import torch; torch.set_float32_matmul_precision('high')\n"),),
     "setting",
 )
-_KEPT = (
-    "train_loader = type('Kept', (list,), {'dataset': dataset1})"
-    "(torch.utils.data.DataLoader(dataset1,**train_kwargs))"
-)
 _BOTH = "discriminator = Discriminator(); generator.compile(); discriminator.compile()"
+_LOADED = kept("dataloader", "in enumerate(dataloader)", "# Optimizers\n")
 _MASKED = '        att = att.masked_fill(self.mask[:, :, :T, :T] == 0, float("-inf"))\n'
-_MODEL = "    model = Net().to(device)\n"
+_MODEL = "model = Net().to(device)"
+_ATTENTION = Change(
+    "attention",
+    "attention by hand",
+    (
+        (_MASKED, ""),
+        ("        att = F.softmax(att, dim=-1)\n", ""),
+        ("        att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))\n", ""),
+        ("(att @ v)", "F.scaled_dot_product_attention(q, k, v, is_causal=True)"),
+    ),
+    "setting",
+)
+_LOSS = Change(
+    "loss",
+    "loss = criterion(outputs, labels)",
+    (("loss = criterion(outputs, labels)", "loss = F.cross_entropy(outputs, labels)"),),
+)
+_GRAPHS = Change(
+    "CUDA graphs",
+    "torch.compile(model)",
+    (
+        ("torch.compile(model)", "torch.compile(model, mode='reduce-overhead')"),
+        ("losses.append(loss.detach())", "losses.append(loss.detach().clone())"),
+    ),
+)
+_COMPILED_LAST = (
+    "model = Net().cuda(device).to(memory_format=torch.channels_last); "
+    "model.compile(mode='reduce-overhead')"
+)
+_COMPILED_IMAGES = Change(
+    "compile",
+    "model = Net().cuda(device)",
+    (
+        (
+            "model = Net().cuda(device)",
+            _COMPILED_LAST,
+        ),
+    ),
+)
 
 SCRIPTS = (
     Script(
@@ -94,11 +137,7 @@ SCRIPTS = (
         cpu=None,
         steps=560,
         changes=(
-            Change(
-                "evaluation",
-                "losses = estimate_loss()",
-                (("eval_interval = 500", "eval_interval = 10**9"),),
-            ),
+            _without_evaluation(500),
             fused("optimizer.step()", "torch.optim.AdamW(model.parameters(), lr=learning_rate)"),
             compiled("m = model.to(device)", "m"),
             _TF32,
@@ -112,11 +151,7 @@ SCRIPTS = (
         data="input",
         steps=700,
         changes=(
-            Change(
-                "evaluation",
-                "losses = estimate_loss()",
-                (("eval_interval = 300", "eval_interval = 10**9"),),
-            ),
+            _without_evaluation(300),
             fused("optimizer.step()", "torch.optim.AdamW(model.parameters(), lr=learning_rate)"),
             compiled("m = model.to(device)", "m"),
         ),
@@ -150,8 +185,7 @@ SCRIPTS = (
     Script(
         "nanoGPT",
         "training",
-        "karpathy/nanoGPT",
-        "3adf61e154c3fe3fca428ad6bc3818b27a3b8291",
+        *_NANO,
         "train.py",
         arguments="config/train_shakespeare_char.py --eval_interval=1000 --eval_iters=2 "
         "--compile=False",
@@ -171,17 +205,8 @@ SCRIPTS = (
         data="",
         steps=180,
         changes=(
-            Change(
-                "loading",
-                "in enumerate(train_loader)",
-                (
-                    (
-                        "train_loader = torch.utils.data.DataLoader(dataset1,**train_kwargs)",
-                        _KEPT,
-                    ),
-                ),
-            ),
-            compiled(_MODEL.strip(), "model"),
+            kept("train_loader", "in enumerate(train_loader)", _MODEL),
+            compiled(_MODEL, "model"),
         ),
     ),
     Script(
@@ -194,6 +219,7 @@ SCRIPTS = (
         data="",
         steps=180,
         changes=(
+            kept("train_loader", "in enumerate(train_loader)", "model = VAE().to(device)"),
             fused("optimizer.step()", "optim.Adam(model.parameters(), lr=1e-3)"),
             compiled("model = VAE().to(device)", "model"),
         ),
@@ -207,7 +233,10 @@ SCRIPTS = (
         cpu=None,
         cuda="--accel",
         steps=180,
-        changes=(compiled(_MODEL.strip(), "model"),),
+        changes=(
+            kept("train_loader", "in enumerate(train_loader)", _MODEL),
+            compiled(_MODEL, "model"),
+        ),
     ),
     Script(
         "dcgan",
@@ -219,6 +248,7 @@ SCRIPTS = (
         cuda="--accel --workers=4",
         steps=120,
         changes=(
+            kept("dataloader", "in enumerate(dataloader, 0)", "criterion = nn.BCELoss()"),
             fused(
                 "optimizerD.step()",
                 "optim.Adam(netD.parameters(), lr=opt.lr, betas=(opt.beta1, 0.999))",
@@ -250,16 +280,16 @@ SCRIPTS = (
         cuda="--accel",
         data="texts",
         steps=150,
-        changes=(fused("optimizer.step()", "torch.optim.AdamW(model.parameters(), lr=args.lr)"),),
+        changes=(
+            fused("optimizer.step()", "torch.optim.AdamW(model.parameters(), lr=args.lr)"),
+            Change(
+                "read",
+                "total_loss += loss.item()",
+                (("total_loss += loss.item()", "total_loss += loss.detach()"),),
+            ),
+        ),
     ),
-    Script(
-        "regression",
-        "training",
-        *_EXAMPLES,
-        "regression/main.py",
-        steps=150,
-        finished=True,
-    ),
+    Script("regression", "training", *_EXAMPLES, "regression/main.py", steps=150),
     Script(
         "time_sequence",
         "training",
@@ -280,6 +310,7 @@ SCRIPTS = (
         arguments="--n_epochs=3",
         steps=180,
         changes=(
+            _LOADED,
             fused(
                 "optimizer_G.step()",
                 "torch.optim.Adam(generator.parameters(), lr=opt.lr, betas=(opt.b1, opt.b2))",
@@ -304,6 +335,13 @@ SCRIPTS = (
         "implementations/wgan_gp/wgan_gp.py",
         arguments="--n_epochs=3",
         steps=150,
+        changes=(
+            _LOADED,
+            fused(
+                "optimizer_D.step()",
+                "torch.optim.Adam(discriminator.parameters(), lr=opt.lr, betas=(opt.b1, opt.b2))",
+            ),
+        ),
     ),
     Script(
         "dlrm",
@@ -393,20 +431,7 @@ SCRIPTS = (
         steps=75,
         changes=(
             _TF32,
-            Change(
-                "attention",
-                "attention by hand",
-                (
-                    (_MASKED, ""),
-                    ("        att = F.softmax(att, dim=-1)\n", ""),
-                    (
-                        "        att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))\n",
-                        "",
-                    ),
-                    ("(att @ v)", "F.scaled_dot_product_attention(q, k, v, is_causal=True)"),
-                ),
-                "setting",
-            ),
+            _ATTENTION,
             Change("fused", "opt.step()", (('fused=VARIANT == "hand")', "fused=True)"),)),
             compiled("    model = GPT().to(device)", "model"),
         ),
@@ -420,12 +445,66 @@ SCRIPTS = (
         cpu=None,
         steps=58,
         changes=(
-            Change(
-                "loss",
-                "loss = criterion(outputs, labels)",
-                (("loss = criterion(outputs, labels)", "loss = F.cross_entropy(outputs, labels)"),),
-            ),
+            _LOSS,
             compiled("model = Net().cuda(device)", "model"),
         ),
+    ),
+    Script(
+        "nanoGPT_compiled",
+        "training",
+        *_NANO,
+        "train.py",
+        arguments="config/train_shakespeare_char.py --eval_interval=1000 --eval_iters=2",
+        cpu=None,
+        data="characters",
+        steps=200,
+        finished=True,
+    ),
+    Script(
+        "nanoGPT_bench",
+        "training",
+        *_NANO,
+        "bench.py",
+        arguments="--real_data=False",
+        cpu=None,
+        steps=100,
+        finished=True,
+        by_hand=(
+            Change("longer", "num_steps", (("enumerate([10, 20])", "enumerate([10, 120])"),)),
+        ),
+    ),
+    Script(
+        "airbench94",
+        "training",
+        "KellerJordan/cifar10-airbench",
+        "f1c599c4af24aca803e3e65a6a7e52a502e09d0e",
+        "airbench94_muon.py",
+        cpu=None,
+        data="images",
+        steps=120,
+        finished=True,
+    ),
+    Script(
+        "gpt_by_hand",
+        "training",
+        "",
+        "",
+        "gpt_plain.py",
+        arguments="hand",
+        cpu=None,
+        steps=75,
+        finished=True,
+        by_hand=(_ATTENTION, _GRAPHS),
+    ),
+    Script(
+        "loss_by_hand",
+        "training",
+        "",
+        "",
+        "loss_article.py",
+        cpu=None,
+        steps=58,
+        finished=True,
+        by_hand=(_LOSS, _COMPILED_IMAGES),
     ),
 )

@@ -32,6 +32,10 @@ _TRAINS = frozenset({"optimizer.step", "backward"})
 _WAITS = frozenset(
     {"_try_get_data", "_recv", "_recv_bytes", "recv_bytes", "poll", "wait", "select"}
 )
+_BACKWARD = frozenset({"_engine_run_backward", "backward", "grad"})
+_CALLS = frozenset({"__call__", "_call_impl", "_wrapped_call_impl"})
+"""What runs a module; its other methods, such as ``zero_grad``, are no forward pass."""
+_ELSEWHERE = Place("", 0, "")
 _ROUNDED = 1e-9
 _MOST = 2 / 3
 """A line that calls another with this share of its time has that one named instead."""
@@ -121,10 +125,12 @@ def work_of(
 
 def stack_part(stack: Sequence[Place], libraries: Libraries) -> Part | None:
     """Which part of the model's own work a stack is in."""
-    graph = libraries.within_torch("autograd/graph.py")
-    if any(p.filename.startswith(graph) and p.function == "_engine_run_backward" for p in stack):
+    engine = libraries.within_torch("autograd/graph.py", "autograd/__init__.py", "_tensor.py")
+    if any(p.function in _BACKWARD and p.filename.startswith(engine) for p in stack):
         return Part.BACKWARD
-    module = _last(stack, libraries.within_torch("nn/modules/module.py"))
+    modules = libraries.within_torch("nn/modules/module.py")
+    called = (place if place.function in _CALLS else _ELSEWHERE for place in stack)
+    module = _last([*called], modules)
     schedule = libraries.within_torch("optim/lr_scheduler.py", "optim/swa_utils.py")
     optimizer = _last(stack, libraries.within_torch("optim"), schedule)
     if optimizer > module:
@@ -183,9 +189,11 @@ class _Division:
         self._left: list[tuple[Stack, float]] = []
         self._stacks: dict[Stack, tuple[str, Key | None]] = {}
         self._files: dict[str, OwnFile] = {}
+        self._callers: Sequence[Key] = ()
 
     def done(self, seen: Sampled) -> Work:
         """What the samples come to."""
+        self._callers = self._of_callers(seen)
         parts = {stack: self._part(stack) for stack in seen.stacks}
         for stack, part in parts.items():
             if part is not None:
@@ -278,14 +286,36 @@ class _Division:
         return self._files[name]
 
     def _own(self, stack: Sequence[Place]) -> list[Place]:
-        """The user's frames of a stack, from the loop's on."""
+        """The user's frames of a stack, from the loop's on.
+
+        The loop may call the function that makes its steps: beside that it does other things.
+        """
         own = [place for place in stack if not self._libraries.holds(place.filename)]
+        first = self._first_of_loop(own)
+        if first is None:
+            pairs = zip(own[:-1], self._callers, strict=False)
+            same = itertools.takewhile(lambda two: (two[0].filename, two[0].row) == two[1], pairs)
+            first = len([*same])
+        return own[first:]
+
+    def _first_of_loop(self, own: Sequence[Place]) -> int | None:
+        """Where the function is called that makes the steps."""
         loop = self._loop
-        for at, place in enumerate(own):
-            same = loop is not None and place.filename == loop.filename
-            if same and loop is not None and place.function == loop.function:
-                return own[at:]
-        return own
+        if loop is None:
+            return None
+        wanted = loop.filename, loop.function
+        places = enumerate(own)
+        return next((at for at, one in places if (one.filename, one.function) == wanted), None)
+
+    def _of_callers(self, seen: Sampled) -> Sequence[Key]:
+        """The lines through which the function that makes the steps is called, most often."""
+        paths: Counter[tuple[Key, ...]] = Counter()
+        for stack, ms in seen.stacks.items():
+            own = [place for place in stack if not self._libraries.holds(place.filename)]
+            before = own[: self._first_of_loop(own) or 0]
+            if before:
+                paths[tuple((one.filename, one.row) for one in before)] += ms  # type: ignore[assignment]
+        return max(paths, key=lambda path: paths[path], default=())
 
     def _end(self, stack: Sequence[Place]) -> tuple[str, ...]:
         """The library's functions that the user's innermost line is in, the outer ones first."""
