@@ -409,9 +409,9 @@ def _is_of(analysis: Analysis, owner: Value, cls: ClassInfo) -> bool:
 
 def _written_out(store: Store, made: Value) -> Value:
     """What a place writes that no walk has come to: what stands there if that is a constant."""
-    if store.adds and isinstance(made, Static) and made is not NONE:
+    if store.adds is not None and isinstance(made, Static) and made is not NONE:
         return Static(made.type)
-    if isinstance(store.value, CONSTANT) and not store.adds:
+    if isinstance(store.value, CONSTANT) and store.adds is None:
         return constant(store.value.value)
     return UNKNOWN
 

@@ -8,13 +8,14 @@ call is given, and what another method sets to None again are asked anew.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from tclint.semantics.body import Body
 from tclint.semantics.interpreter.always_raises import called, leaves
 from tclint.semantics.interpreter.frame import Frame
-from tclint.semantics.interpreter.stores import MUTATING, Store
+from tclint.semantics.interpreter.stores import MUTATING, Store, first_parameter
 from tclint.semantics.lattice import options
 from tclint.semantics.records import record
 from tclint.semantics.site import FIRST_CALL, NEW_KEY, ONE_CALL
@@ -138,12 +139,13 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, wanted: bool) -> _
 
 
 def _equal(place: ast.expr, constant: object, same: bool) -> _Asked:
+    """A test for a constant; what is computed is taken for another one."""
     number = constant if same and type(constant) is int else None
-    return _Asked(place, lambda value: _is_equal(value, constant) is not same, number=number)
+    return _Asked(place, lambda value: (_number(value) == constant) is not same, number=number)
 
 
 def _is_length(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and _root(node.func) == "len"
+    return isinstance(node, ast.Call) and getattr(node.func, "id", None) == "len"
 
 
 _NONE_YET: Final = frozenset(
@@ -193,11 +195,6 @@ def _is_true(value: ast.expr) -> bool:
 def _is_false(value: ast.expr) -> bool:
     known = _number(value)
     return known is not ... and not known
-
-
-def _is_equal(value: ast.expr, constant: object) -> bool | None:
-    known = _number(value)
-    return None if known is ... else known == constant
 
 
 def _number(value: ast.expr) -> object:
@@ -253,18 +250,19 @@ class _Where:
         written = asked.place
         if asked.ends is _is_true:
             asked.ends = self._is_true
-        if not self._is_plain_parameter(asked):
-            asked.place = self._meant(written)
-            if self._may_be_written(asked.place):
-                ended = self._ends(asked, asked.place) or self._ends(asked, written)
-                return self._is_counted(asked, ended)
-        return False
+        asked.place = self._meant(written)
+        if not self._may_be_written(asked.place):
+            return False
+        places = {ast.unparse(asked.place), ast.unparse(written)}
+        ends = _Stored(asked, self._resolve, self._followed).block
+        return self._is_counted(asked, any(ends(self._block, one) for one in places))
 
     def _is_counted(self, asked: _Asked, ended: bool) -> bool:
         """Whether the block ends its test, or what is done around it in each call that enters it.
 
         A counter that the block puts back comes to its number again.
         """
+        asked.first = not asked.number
         if isinstance(asked.place, ast.Name):
             return ended
         for one in self._around(before=True) if asked.number else ():
@@ -273,9 +271,8 @@ class _Where:
                 asked.first = asked.number == 1
                 return not ended
         for one in () if ended else self._around(before=False):
-            if _Stored(asked, lambda *_: None, []).block([one], asked.place):
+            if _Stored(asked, lambda *_: None, []).block([one], ast.unparse(asked.place)):
                 self._rows |= _rows(one)
-                asked.first = not asked.number
                 return True
         return ended
 
@@ -304,27 +301,15 @@ class _Where:
         plain = (kind for kind in kinds if not isinstance(kind, (Object, SymInt)))
         return all(isinstance(kind, Static) and kind.type in _NUMBERS for kind in plain)
 
-    def _is_plain_parameter(self, asked: _Asked) -> bool:
-        name = asked.place.id if isinstance(asked.place, ast.Name) else None
-        if name is None or asked.grows or asked.entry is not None:
-            return False
-        return bool(self._body.arguments(name)) and not self._body.assigns(name)
-
     def _may_be_written(self, place: ast.expr) -> bool:
         """False where a look at the names that the file writes tells that nothing writes there."""
-        text = self._body.module.file.text
-        if not isinstance(place, ast.Attribute) or "register_" in text:
+        if not isinstance(place, ast.Attribute):
             return True
-        name = place.attr
-        filled = f"{name}.fill_" in text or f"{name}.copy_" in text or f"{name}.add_" in text
-        cls = self._class_of(place.value, self._body)
-        if filled or f"{name}.data" in text or cls is None:
+        name, cls = place.attr, self._class_of(place.value, self._body)
+        filled = rf"register_|{name}\.(?:data|fill_|copy_|add_)"
+        if cls is None or re.search(filled, self._body.module.file.text):
             return True
         return self._frame.analysis.changes.is_rewritten(self._frame, cls, name)
-
-    def _ends(self, asked: _Asked, place: ast.expr) -> bool:
-        """Whether the block surely writes what ends its test."""
-        return _Stored(asked, self._resolve, self._followed).block(self._block, place)
 
     def _resolve(self, function: ast.expr, inside: FunctionInfo | None) -> FunctionInfo | None:
         if inside is None:
@@ -332,7 +317,7 @@ class _Where:
             return found.info if isinstance(found, Function) else None
         match function:
             case ast.Attribute(value=ast.Name(id=owner), attr=name) if inside.cls is not None:
-                own = _first_argument(inside) == owner
+                own = first_parameter(inside.node) == owner
                 return self._frame.analysis.project.method(inside.cls, name) if own else None
         return None
 
@@ -385,7 +370,7 @@ class _Where:
         function = body.function
         if function is None:
             return False
-        if function.cls is not None and name == _first_argument(function):
+        if function.cls is not None and name == first_parameter(function.node):
             return self._is_kept_object(name, body)
         names = [one.arg for one in (*function.node.args.posonlyargs, *function.node.args.args)]
         given: list[bool] = []
@@ -450,8 +435,8 @@ def _undoes(store: Store, asked: _Asked, inside: bool) -> bool:
         return True
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in _SHRINKING
-    if store.adds:
-        return bool(asked.number) and not inside
+    if store.adds is not None:
+        return not inside and (bool(asked.number) or isinstance(store.adds, ast.Sub))
     if store.content or store.value is None:
         return False
     unknown = isinstance(store.value, _ANY) and not inside
@@ -473,11 +458,11 @@ class _Stored:
         self._inside: FunctionInfo | None = None
         self._seen: set[FunctionInfo] = set()
 
-    def block(self, block: Sequence[ast.stmt], place: ast.expr) -> bool:
+    def block(self, block: Sequence[ast.stmt], place: str) -> bool:
         """Whether one of some statements does, whichever way is taken through them."""
         return any(self._statement(one, place) for one in block)
 
-    def _statement(self, statement: ast.stmt, place: ast.expr) -> bool:
+    def _statement(self, statement: ast.stmt, place: str) -> bool:
         match statement:
             case ast.If(body=body, orelse=orelse):
                 return self.block(body, place) and self.block(orelse, place)
@@ -493,26 +478,26 @@ class _Stored:
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 if self._target(target, value, place):
                     return True
-            case ast.AugAssign(target=target, op=ast.Add() | ast.BitOr() | ast.Sub()):
-                if _same(target, place) and self._asked.entry is None:
+            case ast.AugAssign(target=target, op=ast.Add() | ast.BitOr()):
+                if ast.unparse(target) == place and self._asked.entry is None:
                     return self._asked.ends(_COMPUTED)
         call = getattr(statement, "value", None)
         return isinstance(call, ast.Call) and self._call(call, place)
 
-    def _target(self, target: ast.expr, value: ast.expr, place: ast.expr) -> bool:
+    def _target(self, target: ast.expr, value: ast.expr, place: str) -> bool:
         asked = self._asked
         if isinstance(target, (ast.Tuple, ast.List)):
             parts = value.elts if isinstance(value, ast.Tuple) else [_COMPUTED] * len(target.elts)
             return any(map(lambda one, v: self._target(one, v, place), target.elts, parts))
-        if _same(target, place) or _same(_kept(target), place):
+        if place in {ast.unparse(target), ast.unparse(_kept(target))}:
             return asked.entry is None and asked.ends(value)
-        if isinstance(target, ast.Subscript) and _same(target.value, place):
+        if isinstance(target, ast.Subscript) and ast.unparse(target.value) == place:
             if asked.entry is not None:
                 return _same(target.slice, asked.entry)
             return asked.grows or asked.ends(value)
         return False
 
-    def _call(self, call: ast.Call, place: ast.expr) -> bool:
+    def _call(self, call: ast.Call, place: str) -> bool:
         match call:
             case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=n), value]):
                 return self._target(ast.Attribute(owner, str(n)), value, place)
@@ -522,10 +507,10 @@ class _Stored:
                 value = rest[0] if rest else _COMPUTED
                 return self._target(ast.Attribute(owner, str(n)), value, place)
             case ast.Call(func=ast.Attribute(value=owner, attr=name), args=given):
-                if name in _FILLING and _same(_kept(owner), place):
+                if name in _FILLING and ast.unparse(_kept(owner)) == place:
                     value = ast.Constant(0) if name == "zero_" else given[0] if given else _COMPUTED
                     return self._asked.entry is None and self._asked.ends(value)
-                if name in _GROWING and _same(owner, place):
+                if name in _GROWING and ast.unparse(owner) == place:
                     return self._grows(name, given)
         return self._follows(call, place)
 
@@ -539,21 +524,15 @@ class _Stored:
             return any(_same(key, entry) for key in keys)
         return bool(given) and _same(given[0], entry)
 
-    def _follows(self, call: ast.Call, place: ast.expr) -> bool:
-        root = _root(place)
-        if root is None:
-            return False
+    def _follows(self, call: ast.Call, place: str) -> bool:
         info = self._resolve(call.func, self._inside)
         if info is None or isinstance(info.node, ast.Lambda) or info in self._seen:
             return False
         self._seen.add(info)
-        for given, name in _passed(call, info):
-            moved = _renamed(place, given, name)
-            if moved is not None and self._walk(info, moved):
-                return True
-        return False
+        moved = [_renamed(place, ast.unparse(given), name) for given, name in _passed(call, info)]
+        return any(one is not None and self._walk(info, one) for one in moved)
 
-    def _walk(self, info: FunctionInfo, place: ast.expr) -> bool:
+    def _walk(self, info: FunctionInfo, place: str) -> bool:
         assert not isinstance(info.node, ast.Lambda)
         before, self._inside = self._inside, info
         found = self.block(info.node.body, place)
@@ -577,29 +556,10 @@ def _passed(call: ast.Call, info: FunctionInfo) -> Iterator[tuple[ast.expr, str]
     yield from ((one.value, one.arg) for one in call.keywords if one.arg in names)
 
 
-def _renamed(place: ast.expr, given: ast.expr, name: str) -> ast.expr | None:
+def _renamed(place: str, given: str, name: str) -> str | None:
     """The place as a function calls it that is given what leads there."""
-    if _same(place, given):
-        return ast.Name(name, ast.Load())
-    match place:
-        case ast.Attribute(value=inner, attr=attr):
-            moved = _renamed(inner, given, name)
-            return ast.Attribute(moved, attr) if moved is not None else None
-        case ast.Subscript(value=inner, slice=key):
-            moved = _renamed(inner, given, name)
-            return ast.Subscript(moved, key) if moved is not None else None
-    return None
-
-
-def _root(place: ast.expr) -> str | None:
-    while isinstance(place, (ast.Attribute, ast.Subscript)):
-        place = place.value
-    return place.id if isinstance(place, ast.Name) else None
-
-
-def _first_argument(function: FunctionInfo) -> str | None:
-    names = [*function.node.args.posonlyargs, *function.node.args.args]
-    return names[0].arg if names else None
+    inside = place.removeprefix(given)
+    return name + inside if inside != place and inside[:1] in {"", ".", "["} else None
 
 
 def _bindings(body: Body, name: str) -> Iterator[tuple[int, ast.expr | None]]:
@@ -622,12 +582,5 @@ def _bindings(body: Body, name: str) -> Iterator[tuple[int, ast.expr | None]]:
 
 
 def _same(one: ast.expr, other: ast.expr) -> bool:
-    """Whether two expressions are written alike, a read and a store too."""
-    match one, other:
-        case ast.Name(id=first), ast.Name(id=second):
-            return first == second
-        case ast.Attribute(value=inner, attr=first), ast.Attribute(value=outer, attr=second):
-            return first == second and _same(inner, outer)
-        case ast.Subscript(value=inner, slice=first), ast.Subscript(value=outer, slice=second):
-            return _same(inner, outer) and _same(first, second)
-    return type(one) is type(other) and ast.unparse(one) == ast.unparse(other)
+    """Whether two expressions are written alike."""
+    return ast.unparse(one) == ast.unparse(other)

@@ -58,8 +58,8 @@ class Store:
     ``owner`` is the expression whose attribute is written, None for a variable. ``content`` is
     true where the list or dict stays and what it holds changes, under ``key`` if that is written
     out. ``holder`` is the class in whose ``method`` it stands, ``function`` the innermost function.
-    ``value`` is what is written where that is an expression of its own; ``adds`` says that it is
-    added, or the like.
+    ``value`` is what is written where that is an expression of its own; ``adds`` is
+    the operator of ``+=`` and its like.
     """
 
     __slots__ = (
@@ -75,7 +75,7 @@ class Store:
         value: ast.expr | None = None,
         content: bool = False,
         key: object = ANY_KEY,
-        adds: bool = False,
+        adds: ast.operator | None = None,
     ) -> None:
         self.node: Final = node
         self.name: Final = name
@@ -106,7 +106,7 @@ class Store:
     @property
     def is_of_self(self) -> bool:
         """True for an attribute of what the method is called on, or of its class."""
-        return self.method is not None and _leads_to(self.owner, _first(self.method))
+        return self.method is not None and _leads_to(self.owner, first_parameter(self.method))
 
 
 class Around:
@@ -220,7 +220,7 @@ class Stores:
     def _store(self, node: ast.expr, name: str, owner: ast.expr | None, around: Around) -> Store:
         statement = self._statements.get(node)
         value = getattr(statement, "value", None)
-        return Store(node, name, owner, around, value, adds=isinstance(statement, ast.AugAssign))
+        return Store(node, name, owner, around, value, adds=getattr(statement, "op", None))
 
     def _note(self, store: Store) -> None:
         known = self.named if store.owner is not None else self._contents
@@ -347,7 +347,8 @@ def _of_dict(node: ast.expr) -> ast.expr | None:
     return None
 
 
-def _first(function: FunctionNode) -> str | None:
+def first_parameter(function: FunctionNode) -> str | None:
+    """What a method calls the object that it is called on, or its class."""
     arguments = [*function.args.posonlyargs, *function.args.args]
     return arguments[0].arg if arguments else None
 
