@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,8 @@ ONCE = {
     "set behind": "if not self.ready:\n    print('made')\nx = x + 3\nself.ready = True",
     "set outside of with": "with torch.no_grad():\n    if self.kept is None:\n"
     "        print('made')\nself.kept = x.detach()",
+    "both are set": "if self.kept is None or not self.ready:\n    print('made')\n"
+    "    self.kept = 1\n    self.ready = True",
     "filled": "if not hasattr(self, 'b'):\n    print('made')\n    setattr(self, 'b', 1)",
 }
 METHODS = """\
@@ -113,6 +116,7 @@ EACH = {
     "self.table.clear()",
     "another key": "if 'a' not in self.table:\n    print('made')\n    self.table['b'] = 1",
     "other side": "if self.ready:\n    pass\nelse:\n    print('made')\nself.count = 1",
+    "another size": "if self.count != x.shape[0]:\n    print('made')\n    self.count = 2",
     "either": "if self.kept is None or x.shape[0] > 1:\n    print('made')\n    self.kept = 1",
 }
 DROPPED = {
@@ -126,10 +130,10 @@ DROPPED = {
 }
 
 
-def write(folder: Path, body: str, more: str = "") -> Path:
+def write(folder: Path, body: str, more: str = "", methods: str = METHODS) -> Path:
     inside = body.replace("\n", "\n        ")
     text = (HEAD + MODEL).replace("BODY", inside)
-    text = text.replace("\n\n\ncall = Model()", f"\n{METHODS}{more}\n\ncall = Model()")
+    text = text.replace("\n\n\ncall = Model()", f"\n{methods}{more}\n\ncall = Model()")
     path = folder / "program_of_first_calls.py"
     path.write_text(text, encoding="utf-8")
     return path
@@ -140,8 +144,10 @@ def told(path: Path) -> list[Diagnostic]:
     return [one.diagnostic for one in found if one.diagnostic.code == "TCL120"]
 
 
-def breaks(folder: Path, *, warm: bool = False) -> list[tuple[int, int]]:
-    """The graph breaks and the graphs that ran, in each of four calls."""
+def breaks(
+    folder: Path, *, warm: bool = False, sizes: Sequence[int] = (3, 3, 3, 3)
+) -> list[tuple[int, int]]:
+    """The graph breaks and the graphs that ran, in each of some calls."""
     torch = pytest.importorskip("torch")
     from torch._dynamo.utils import counters
 
@@ -164,9 +170,9 @@ def breaks(folder: Path, *, warm: bool = False) -> list[tuple[int, int]]:
             call(torch.ones(3))
         compiled = torch.compile(call, backend=backend)
         seen = []
-        for _ in range(4):
+        for size in sizes:
             before = sum(counters["graph_break"].values()), ran[0]
-            compiled(torch.ones(3))
+            compiled(torch.ones(size))
             seen.append((sum(counters["graph_break"].values()) - before[0], ran[0] - before[1]))
         return seen
     finally:
@@ -184,6 +190,25 @@ def test_the_first_call_alone_breaks_the_graph(tmp_path: Path, name: str) -> Non
     assert first[0] > 0
     assert later == [(0, 1), (0, 1)]
     assert breaks(tmp_path, warm=True) == [(0, 1)] * 4  # what the advice says
+
+
+SIZES = {
+    "grows": "n = x.shape[0]\nif self.count < n:\n    print('made')\n    self.count = n",
+    "either is made": "if self.kept is None or self.kept.shape[0] != x.shape[0]:\n"
+    "    print('made')\n    self.kept = torch.arange(x.shape[0])",
+    "set in the callee": "n = len(x)\nif n > self.count:\n    print('made')\n    self.keep(n)",
+}
+KEEP = "\n    def keep(self, n):\n        self.count = n\n"
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_what_is_made_for_a_size_is_told_of_other_sizes(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, SIZES[name], KEEP if "keep" in SIZES[name] else "", "")
+    (found,) = told(path)
+    assert found.message.endswith("changes")
+    assert found.worth is Worth.LOW
+    seen = breaks(tmp_path, sizes=(3, 3, 5, 5))
+    assert [ran > 1 for _, ran in seen] == [True, False, True, False]
 
 
 def test_a_number_that_a_counter_comes_to_later_is_told_of_one_call(tmp_path: Path) -> None:

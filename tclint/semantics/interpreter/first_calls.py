@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from tclint.semantics.body import Body
@@ -48,7 +49,7 @@ class _Asked:
 
     ``ends`` tells whether a value that is written there makes the test come out otherwise;
     ``grows`` that any entry does. ``number`` is what a counter has to be, ``first`` false where it
-    is not that in the first call.
+    is not that in the first call; ``beside`` is what the place is compared with.
     """
 
     place: ast.expr
@@ -57,6 +58,7 @@ class _Asked:
     grows: bool = False
     number: int | None = None
     first: bool = True
+    beside: ast.expr | None = None
 
 
 def taken_once(frame: Frame, test: ast.expr, block: Sequence[ast.stmt], outcome: bool) -> str:
@@ -64,21 +66,11 @@ def taken_once(frame: Frame, test: ast.expr, block: Sequence[ast.stmt], outcome:
     key = (taken_once, test, outcome)
     if key in frame.body.answers:  # the syntax alone told that nothing does
         return ""
-    plain = not isinstance(test, (ast.BoolOp, ast.UnaryOp))
-    where, ended = _Where(frame, block), False
-    for part, wanted in [(test, outcome)] if plain else _parts(test, outcome):
-        asked = _asked(part, wanted)
-        if asked is None or not where.is_ended(asked):
-            continue
-        ended = True
-        if where.outlives(_holder(asked.place)) and not where.is_put_back(asked):
-            keys = [one.slice for one in ast.walk(asked.place) if isinstance(one, ast.Subscript)]
-            keys += [asked.entry] if asked.entry is not None else []
-            once = FIRST_CALL if asked.first else ONE_CALL
-            return once if all(map(where.outlives, keys)) else NEW_KEY
-    if not ended:
+    where = _Where(frame, block)
+    once = where.once(test, outcome)
+    if not where.ended:
         frame.body.answers[key] = False
-    return ""
+    return once
 
 
 def is_called_in_loop(body: Body, seen: set[Body]) -> bool:
@@ -91,20 +83,6 @@ def is_called_in_loop(body: Body, seen: set[Body]) -> bool:
         site.facts.drops_frame or (site.body not in seen and is_called_in_loop(site.body, seen))
         for site, _ in body.calls.values()
     )
-
-
-def _parts(test: ast.expr, outcome: bool) -> Iterator[tuple[ast.expr, bool]]:
-    """What must all have come out in some way for a test to come out as it did."""
-    match test:
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield from _parts(operand, not outcome)
-        case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) == outcome:
-            for value in values:
-                yield from _parts(value, outcome)
-        case ast.BoolOp():
-            return
-        case _:
-            yield test, outcome
 
 
 def _asked(part: ast.expr, wanted: bool) -> _Asked | None:
@@ -129,7 +107,7 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, wanted: bool) -> _
         absent = isinstance(op, ast.NotIn) == wanted
         return _Asked(right, lambda _: False, entry=left) if absent else None
     if constant is ...:
-        return None
+        return _moved(_measured(left), right) or _moved(_measured(right), left)
     if (type(op), constant, wanted) in _NONE_YET:
         return _Asked(_kept(left), _is_true, grows=True, number=0)
     if isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
@@ -138,10 +116,37 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, wanted: bool) -> _
     return None
 
 
+def _moved(place: ast.expr, beside: ast.expr) -> _Asked | None:
+    """A test whether what is kept is still of that size, device or number."""
+    if not isinstance(place, ast.Attribute) or isinstance(_measured(beside), ast.Attribute):
+        return None
+    text = ast.unparse(beside)
+    return _Asked(place, lambda value: text in ast.unparse(value), beside=beside)
+
+
+def _measured(node: ast.expr) -> ast.expr:
+    match node:
+        case ast.Subscript(value=ast.Attribute(value=inner, attr="shape")):
+            return inner
+        case ast.Attribute(value=ast.Attribute() as inner, attr="device" | "dtype" | "shape"):
+            return inner
+        case ast.Attribute(value=ast.Name() as inner, attr="device" | "dtype" | "shape"):
+            return node if inner.id == "self" else inner
+        case ast.Call(func=ast.Attribute(value=inner, attr="numel" | "size")):
+            return inner
+    return _kept(node)
+
+
 def _equal(place: ast.expr, constant: object, same: bool) -> _Asked:
     """A test for a constant; what is computed is taken for another one."""
     number = constant if same and type(constant) is int else None
-    return _Asked(place, lambda value: (_number(value) == constant) is not same, number=number)
+    ends = partial(_is_other, constant) if same else lambda value: _number(value) == constant
+    return _Asked(place, ends, number=number)
+
+
+def _is_other(constant: object, value: ast.expr) -> bool:
+    comes_back = any(isinstance(one, (ast.Mod, ast.Sub)) for one in ast.walk(value))
+    return _number(value) != constant and not comes_back
 
 
 def _is_length(node: ast.expr) -> bool:
@@ -220,6 +225,10 @@ def _holder(place: ast.expr) -> ast.expr:
     return place.value if isinstance(place, ast.Attribute) else place
 
 
+def _often(once: str) -> int:
+    return [FIRST_CALL, ONE_CALL, once, ""].index(once)
+
+
 class _Where:
     """A block in the function that is walked, and what its names stand for."""
 
@@ -230,6 +239,28 @@ class _Where:
         self._rows = _rows(*block)
         self._followed: list[FunctionInfo] = []
         self._asking: set[tuple[Body, str]] = set()
+        self.ended = False
+
+    def once(self, test: ast.expr, outcome: bool) -> str:
+        """How often a test comes out so that its block, or what is around that, ends."""
+        match test:
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self.once(operand, not outcome)
+            case ast.BoolOp(op=op, values=values):
+                found = sorted((self.once(one, outcome) for one in values), key=_often)
+                return found[0 if isinstance(op, ast.And) == outcome else -1]
+        asked = _asked(test, outcome)
+        if asked is None or not self._is_ended(asked):
+            return ""
+        self.ended = True
+        if not self._outlives(_holder(asked.place)) or self._is_put_back(asked):
+            return ""
+        if asked.beside is not None and not self._outlives(asked.beside):
+            return f" when `{ast.unparse(asked.beside)}` changes"
+        keys = [one.slice for one in ast.walk(asked.place) if isinstance(one, ast.Subscript)]
+        keys += [asked.entry] if asked.entry is not None else []
+        once = FIRST_CALL if asked.first else ONE_CALL
+        return once if all(map(self._outlives, keys)) else NEW_KEY
 
     def _meant(self, place: ast.expr) -> ast.expr:
         """What a variable was read from: ``state["sum"]`` of ``total = state.get("sum")``."""
@@ -245,7 +276,7 @@ class _Where:
                 return held
         return place
 
-    def is_ended(self, asked: _Asked) -> bool:
+    def _is_ended(self, asked: _Asked) -> bool:
         """Whether the block surely ends its test, under the name that the test has or another."""
         written = asked.place
         if asked.ends is _is_true:
@@ -321,7 +352,7 @@ class _Where:
                 return self._frame.analysis.project.method(inside.cls, name) if own else None
         return None
 
-    def outlives(self, node: ast.expr, body: Body | None = None) -> bool:
+    def _outlives(self, node: ast.expr, body: Body | None = None) -> bool:
         """Whether what an expression gives is there in the next call, too."""
         body = body or self._body
         match node:
@@ -329,19 +360,19 @@ class _Where:
                 return True
             case ast.Attribute(value=inner):
                 written = self._stores(node, body)
-                return self.outlives(inner, body) and not any(
+                return self._outlives(inner, body) and not any(
                     not store.content for store, inside in written if not inside
                 )
             case ast.Subscript(value=inner) | ast.Starred(value=inner):
-                return self.outlives(inner, body)
+                return self._outlives(inner, body)
             case ast.Call(func=ast.Attribute(value=inner, attr=name)):
-                return name in _INSIDE | _PARTS and self.outlives(inner, body)
+                return name in _INSIDE | _PARTS and self._outlives(inner, body)
             case ast.Call(func=ast.Name(id="getattr"), args=[inner, *_]):
-                return self.outlives(inner, body)
+                return self._outlives(inner, body)
             case ast.Call(func=ast.Name(id=name), args=given):
-                return name in _THROUGH and all(self.outlives(one, body) for one in given)
+                return name in _THROUGH and all(self._outlives(one, body) for one in given)
             case ast.Tuple(elts=parts):
-                return all(self.outlives(one, body) for one in parts)
+                return all(self._outlives(one, body) for one in parts)
             case ast.Name(id=name):
                 return self._variable(name, body)
         return False
@@ -364,7 +395,7 @@ class _Where:
     def _bound(self, name: str, body: Body) -> bool:
         rows = self._rows if body is self._body else ()
         bound = [one for row, one in _bindings(body, name) if row not in rows]
-        return bool(bound) and all(one is not None and self.outlives(one, body) for one in bound)
+        return bool(bound) and all(one is not None and self._outlives(one, body) for one in bound)
 
     def _argument(self, name: str, body: Body) -> bool:
         function = body.function
@@ -377,7 +408,7 @@ class _Where:
         for call, (site, hidden) in body.calls.items():
             passed = dict(zip(names[hidden:], call.args, strict=False))
             passed |= {one.arg: one.value for one in call.keywords if one.arg}
-            given.append(name in passed and self.outlives(passed[name], site.body))
+            given.append(name in passed and self._outlives(passed[name], site.body))
         return bool(given) and all(given)
 
     def _is_kept_object(self, name: str, body: Body) -> bool:
@@ -391,7 +422,7 @@ class _Where:
         init = analysis.project.method(own.cls, "__init__")
         return init is not None and init not in analysis.visited
 
-    def is_put_back(self, asked: _Asked) -> bool:
+    def _is_put_back(self, asked: _Asked) -> bool:
         """Whether something writes there what the test asks for, but for a constructor."""
         written = self._stores(asked.place, self._body)
         return any(_undoes(store, asked, inside) for store, inside in written)
@@ -436,7 +467,7 @@ def _undoes(store: Store, asked: _Asked, inside: bool) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr in _SHRINKING
     if store.adds is not None:
-        return not inside and (bool(asked.number) or isinstance(store.adds, ast.Sub))
+        return isinstance(store.adds, ast.Sub) or (bool(asked.number) and not inside)
     if store.content or store.value is None:
         return False
     unknown = isinstance(store.value, _ANY) and not inside
