@@ -116,6 +116,10 @@ EACH = {
     "self.table.clear()",
     "another key": "if 'a' not in self.table:\n    print('made')\n    self.table['b'] = 1",
     "other side": "if self.ready:\n    pass\nelse:\n    print('made')\nself.count = 1",
+    "a size or what is asked anew": "if x.shape[0] > self.count or x.sum() is None:\n"
+    "    print('made')\n    self.count = x.shape[0]\n    self.count = 0",
+    "an or of two": "if self.count != x.shape[0] or not self.ready:\n    print('made')\n"
+    "    self.count = x.shape[0]",
     "another size": "if self.count != x.shape[0]:\n    print('made')\n    self.count = 2",
     "either": "if self.kept is None or x.shape[0] > 1:\n    print('made')\n    self.kept = 1",
 }

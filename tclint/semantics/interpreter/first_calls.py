@@ -110,10 +110,9 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, wanted: bool) -> _
         return _moved(_measured(left), right) or _moved(_measured(right), left)
     if (type(op), constant, wanted) in _NONE_YET:
         return _Asked(_kept(left), _is_true, grows=True, number=0)
-    if isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)):
-        same = isinstance(op, (ast.Eq, ast.Is)) == wanted
-        return None if _is_length(left) else _equal(_kept(left), constant, same)
-    return None
+    if isinstance(op, _ORDER) or (isinstance(left, ast.Call) and left.args):
+        return None
+    return _equal(_kept(left), constant, isinstance(op, (ast.Eq, ast.Is)) == wanted)
 
 
 def _moved(place: ast.expr, beside: ast.expr) -> _Asked | None:
@@ -128,10 +127,8 @@ def _measured(node: ast.expr) -> ast.expr:
     match node:
         case ast.Subscript(value=ast.Attribute(value=inner, attr="shape")):
             return inner
-        case ast.Attribute(value=ast.Attribute() as inner, attr="device" | "dtype" | "shape"):
-            return inner
-        case ast.Attribute(value=ast.Name() as inner, attr="device" | "dtype" | "shape"):
-            return node if inner.id == "self" else inner
+        case ast.Attribute(value=inner, attr="device" | "dtype" | "shape"):
+            return node if getattr(inner, "id", None) == "self" else inner
         case ast.Call(func=ast.Attribute(value=inner, attr="numel" | "size")):
             return inner
     return _kept(node)
@@ -149,10 +146,7 @@ def _is_other(constant: object, value: ast.expr) -> bool:
     return _number(value) != constant and not comes_back
 
 
-def _is_length(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and getattr(node.func, "id", None) == "len"
-
-
+_ORDER: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _NONE_YET: Final = frozenset(
     {(ast.Eq, 0, True), (ast.NotEq, 0, False), (ast.Gt, 0, False), (ast.Lt, 1, True)}
 )
@@ -226,7 +220,7 @@ def _holder(place: ast.expr) -> ast.expr:
 
 
 def _often(once: str) -> int:
-    return [FIRST_CALL, ONE_CALL, once, ""].index(once)
+    return {FIRST_CALL: 0, ONE_CALL: 1, "": 3}.get(once, 2)
 
 
 class _Where:
