@@ -13,6 +13,7 @@ from tclint.run.launch import Settings
 from tclint.run.outlook import TRIED, Tried, read_tried, write_tried
 from tclint.run.read import read_folder
 from tclint.run.try_compile import pays_after
+from tests.recorded_runs import record
 from tests.run_recordings import Recording
 
 torch = pytest.importorskip("torch")
@@ -200,3 +201,59 @@ def test_numbers_without_an_end_are_damaged(tmp_path: Path) -> None:
     endless = Interval(1, 1, float("inf"))
     write_tried(tmp_path, Tried("x", ("a", 1), endless, endless, 0, 0, 0.0, None, ""))
     assert read_tried(tmp_path) is None
+
+
+PLAIN = """
+import torch
+from torch import nn
+
+whole = nn.Module.compile
+nn.Module.compile = lambda self, **how: whole(self, backend="eager")
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Sequential(nn.Linear(4, 4), nn.ReLU()) for _ in range(3)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x.mean()
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+{before}
+for _ in range(12):
+    net(torch.ones(2, 4)).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["", "with torch.no_grad():\n    net(torch.ones(2, 4))", "net.layers[0](torch.ones(2, 4))"],
+)
+def test_a_model_that_is_compiled_for_a_try_is_compiled_whole(tmp_path: Path, before: str) -> None:
+    """An optimizer is made first, which imports Dynamo; calls are listened to until it steps."""
+    program = PLAIN.replace("{before}", before)
+    ran = record(tmp_path, program, TCLINT_RECORD_COMPILE="model")
+    assert ran.status == 0, ran.err
+    assert not ran.lines("break")
+    frames = {line["compile_id"].partition("/")[0] for line in ran.lines("compiled")}
+    assert 0 < len(frames) <= len(ran.lines("model"))
+
+
+def test_listening_to_calls_breaks_no_graph(tmp_path: Path) -> None:
+    """Dynamo traces what calls a module that has hooks."""
+    program = """
+    import torch
+    net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
+    net[0].register_forward_hook(lambda module, args, out: out + 1)
+    compiled = torch.compile(net, backend="eager", fullgraph=True)
+    for _ in range(12):
+        compiled(torch.ones(2, 4))
+    """
+    ran = record(tmp_path, program)
+    assert ran.status == 0, ran.err
+    assert not ran.lines("break")
+    assert ran.lines("steps")

@@ -9,7 +9,7 @@ from typing import Any
 from .backward import insert, skip_code
 from .imports import AfterImport
 
-_NAME = "__tclint_called__"
+_NAME, _COMPILING = "__tclint_called__", "__tclint_compiling__"
 _COMPILES = "torch._dynamo.eval_frame"
 _WRAPPERS = frozenset({"compile_wrapper", "_fn"})
 
@@ -17,7 +17,7 @@ _WRAPPERS = frozenset({"compile_wrapper", "_fn"})
 class Calls:
     """Statements of ours in the functions that all such calls go through.
 
-    Dynamo traces what these functions call, and not the functions themselves.
+    Where Dynamo traces these functions, as it does those of a module with hooks, it leaves them out.
     """
 
     def __init__(self, torch: Any, hear: Callable[[Any], None]) -> None:
@@ -62,7 +62,8 @@ class Calls:
 
         skip_code(self._torch, called.__code__)
         function.__globals__[_NAME] = called
-        insert(function, f"{_NAME}({what})", inner)
+        function.__globals__[_COMPILING] = self._torch.compiler.is_compiling
+        insert(function, f"{_COMPILING}() or {_NAME}({what})", inner)
 
 
 def _unheard(called: Any) -> None:

@@ -7,6 +7,7 @@ meets the other one. A module without parameters that gives one number with a gr
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections import Counter
@@ -39,7 +40,12 @@ class Compiling:
         self._since = 0
 
     def begin(self) -> None:
-        """Look at calls from now on."""
+        """Look at calls from now on.
+
+        Dynamo goes straight to ``forward`` where ``Module.__call__`` is what it was when Dynamo
+        was imported, which making an optimizer does.
+        """
+        importlib.import_module("torch._dynamo")
         kind, call = self._module, self._module.__call__
         meet = self._recording.lines.guarded("compiling", self._meet)
         given = self._recording.lines.guarded("compiling", self._given)
