@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,10 +74,16 @@ def test_a_line_is_right_within_a_quarter_or_three_hundredths_of_a_step() -> Non
     assert told["first_named_is_first"] == [0, 1]
 
 
-SCRIPT = """
+SCRIPT = """\
 '''A loop, with all that a clock must not change.'''
 from __future__ import annotations
 import time
+import torch
+
+class Forward(torch.nn.Module):
+    def forward(self, x):
+        time.sleep(0.01)
+        return x
 
 def rest(ms):
     time.sleep(ms / 1000)
@@ -89,11 +96,11 @@ def values():
 
 def step(n):
     if rest(1) and n >= 0:
-        return forward(n)
+        return apart(n)
 
-def forward(n):
+def apart(n):
     try:
-        rest(10)
+        net(n)
         raise ValueError
     except ValueError:
         pass
@@ -101,6 +108,7 @@ def forward(n):
         rest(2)
     return n
 
+net = Forward()
 for n in values():
     got = step(n)
     rest(1)
@@ -108,32 +116,39 @@ assert got == 5
 """
 
 
-def clocked(folder: Path, model: set[int]) -> tuple[Path, Timed]:
+def clocked(folder: Path) -> tuple[Timed, Callable[[str], tuple[str, int]]]:
+    """The truth about the script, and what finds a line of it."""
     file = folder / "loop.py"
     file.write_text(SCRIPT)
     put_clocks(folder, [file])
     told = {**os.environ, "PYTHONPATH": str(STANDINS), "BENCHMARK_CLOCK": str(folder)}
     begun = time.time_ns()
     subprocess.run([sys.executable, str(file)], env=told, check=True)
-    ends = [begun, time.time_ns()]
-    found = timed(folder, ends, 0, frozenset((str(file), row) for row in model))
+    found = timed(folder, [begun, time.time_ns()], 0)
     assert found is not None
-    return file, found
+    rows = {line.strip(): row for row, line in enumerate(SCRIPT.splitlines(), 1)}
+    return found, lambda text: (str(file), rows[text])
 
 
 def test_a_clock_tells_what_each_line_takes_and_what_ran_inside_of_it(tmp_path: Path) -> None:
-    file, found = clocked(tmp_path, {21})
-    lines = found.lines(frozenset((str(file), row) for row in (17, 21, 25, 29, 31)))
-    assert lines[str(file), 21] >= 60, "ten milliseconds, six times"
-    assert lines[str(file), 25] >= 36, "a loop without a model is one line"
-    assert lines[str(file), 29] >= 24, "what the loop's values take"
-    assert lines[str(file), 31] >= 6
-    assert lines[str(file), 17] < lines[str(file), 21], "less what ran inside"
+    found, at = clocked(tmp_path)
+    model, loop, whole = at("net(n)"), at("for _ in range(3):"), at("got = step(n)")
+    lines = found.lines(frozenset({model, loop, whole, at("for n in values():")}))
+    assert lines[model] >= 60, "ten milliseconds, six times"
+    assert lines[loop] >= 36, "a loop without a model is one line"
+    assert lines[at("for n in values():")] >= 24, "what the loop's values take"
+    assert lines[whole] < lines[model], "less what ran inside"
 
 
 def test_the_dearest_line_runs_no_model(tmp_path: Path) -> None:
-    file, found = clocked(tmp_path, {21})
-    ms, dear = found.dearest()
+    found, at = clocked(tmp_path)
+    ms, dear = found.dearest(None)
     assert ms >= 36
-    assert {(str(file), 25), (str(file), 26)} <= dear, "beside the model, in one function with it"
-    assert (str(file), 30) not in dear
+    assert {at("for _ in range(3):"), at("rest(2)")} <= dear
+    assert at("got = step(n)") not in dear
+
+
+def test_a_line_around_a_model_that_is_named_counts_without_it(tmp_path: Path) -> None:
+    found, at = clocked(tmp_path)
+    assert at("got = step(n)") in found.dearest(at("got = step(n)"))[1]
+    assert at("net(n)") not in found.dearest(at("net(n)"))[1]

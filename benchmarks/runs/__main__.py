@@ -182,18 +182,20 @@ def _ranked(told: Mapping[str, Any]) -> list[tuple[float, str, int]]:
     return [(one["ms"]["value"], one["filename"], one["row"]) for one in lines if one["rank"]]
 
 
-def _groups(told: Mapping[str, Any], *, of_the_model: bool) -> list[tuple[float, str, int]]:
-    """The lines of the account that are the model's, or the others."""
+def _groups(
+    told: Mapping[str, Any], without: frozenset[str] = frozenset()
+) -> list[tuple[float, str, int]]:
+    """The lines of the account, but for what is of some kinds."""
     groups = (told.get("account") or {}).get("groups") or []
     spent: Counter[Place] = Counter()
     for one in groups:
-        if one["place"] and (one["kind"] in _OF_THE_MODEL) is of_the_model:
+        if one["place"] and one["kind"] not in without:
             spent[(one["place"][0], one["place"][1])] += one["ms"]
     return [(ms, *place) for place, ms in spent.items()]
 
 
 def _beside(told: Mapping[str, Any]) -> list[tuple[float, str, int]]:
-    return _groups(told, of_the_model=False)
+    return _groups(told, _OF_THE_MODEL)
 
 
 def _clocked(
@@ -203,12 +205,11 @@ def _clocked(
     file = desks.lay_out(script, options.sources, folder / "work")
     named = {Path(name) for _, name, _ in (*_ranked(told), *_beside(told))}
     own = [one for one in sorted(named) if one.is_relative_to(folder) and one != file]
-    model = frozenset((name, row) for _, name, row in _groups(told, of_the_model=True))
     written = Path(tempfile.mkdtemp(dir=folder))
     put_clocks(written, [file, *own])
     more = {"BENCHMARK_CLOCK": str(written)}
     for ends in _steps(script, options, folder, file, more):
-        found = timed(written, ends, _settled(ends, compiling=False), model)
+        found = timed(written, ends, _settled(ends, compiling=False))
         if found is not None:
             return found
     return None
@@ -219,7 +220,7 @@ def _first_is_true(first: Place | None, clock: Timed, changes: Sequence[Checked]
 
     What a change edits elsewhere, such as the arguments of an optimizer, stands for its line.
     """
-    ms, dear = clock.dearest()
+    ms, dear = clock.dearest(first)
     if ms <= _SMALL * clock.step:
         return first is None or first in dear
     rows = {row for _, row in dear}
@@ -231,8 +232,7 @@ def _priced(told: Mapping[str, Any], clock: Timed) -> tuple[Priced, ...]:
     """Each line that is priced above 3% of a step, where the clock saw it."""
     mean = (told.get("account") or {}).get("mean") or 0.0
     found = []
-    account = [*_beside(told), *_groups(told, of_the_model=True)]
-    for lines in (_ranked(told), account):
+    for lines in (_ranked(told), _groups(told)):
         true = clock.lines(frozenset((name, row) for _, name, row in lines))
         for ms, name, row in lines:
             share, exact = ms / mean if mean else 0.0, true.get((name, row), 0.0) / clock.step

@@ -67,17 +67,17 @@ class _Clocks(ast.NodeTransformer):
             of.args[1] = node.test
             node.test = of
         if isinstance(node, ast.For | ast.While):
-            return _around(node, self._number(node, whole=True))
+            return _with_clock(node, self._number(node, whole=True))
         if not isinstance(node, _SIMPLE) or _is_text(node):
             return node
-        return _around(node, self._number(node))
+        return _with_clock(node, self._number(node))
 
 
 def _is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _around(node: ast.stmt, number: int) -> ast.stmt:
+def _with_clock(node: ast.stmt, number: int) -> ast.stmt:
     name = f"_clock_{number}"
     told = f"{name} = {_CLOCK}.start({number})\ntry:\n    0\nfinally:\n    {_CLOCK}.stop({name})"
     start, tried = ast.parse(told).body
@@ -110,100 +110,117 @@ def _head(body: Sequence[ast.stmt]) -> int:
     return max(future, default=int(bool(body) and _is_text(body[0])))
 
 
-def entries(folder: Path, begun: int, ended: int) -> list[Entry]:
-    """What ran between two times, in nanoseconds; nothing where no clock was written."""
+def entries(folder: Path, begun: int, ended: int) -> tuple[list[Entry], frozenset[int]]:
+    """What ran between two times, in nanoseconds, and which of it called a model that learns.
+
+    Nothing where no clock was written.
+    """
     table = [(file, row) for file, row in json.loads((folder / _TABLE).read_text())]
-    found: list[Entry] = []
     written = sorted(folder.glob("*.clock"), key=lambda file: -file.stat().st_size)
-    for file in written[:1]:
-        data = array("q")
-        data.frombytes(file.read_bytes())
-        for at in range(0, len(data), 4):
-            number, inside, start, stop = data[at : at + 4]
-            taken = max(0, min(stop, ended) - max(start, begun)) / 1e6
-            found.append(Entry(table[number], inside, taken))
-    return found
+    if not written:
+        return [], frozenset()
+    data = array("q")
+    data.frombytes(written[0].read_bytes())
+    found = []
+    for at in range(0, len(data), 4):
+        number, inside, start, stop = data[at : at + 4]
+        taken = max(0, min(stop, ended) - max(start, begun)) / 1e6
+        found.append(Entry(table[number], inside, taken))
+    learning = json.loads(written[0].with_suffix(".learning").read_text())
+    return found, frozenset(learning)
 
 
 @record(frozen=True)
 class Timed:
     """The truth about a loop: milliseconds of a step at each line, and what ran inside of which.
 
-    A loop in which no model runs is one line, as it is to the report; ``around`` are the entries
-    in which one ran.
+    A loop in which no model learns is one line, as it is to the report; ``learning`` are the
+    entries that call a model, or its backward pass, and ``around`` those in which one ran.
     """
 
     steps: int
     step: float
     found: tuple[Entry, ...]
+    learning: frozenset[int]
     around: frozenset[int]
-    model: frozenset[Place]
 
     def lines(self, wanted: frozenset[Place]) -> Mapping[Place, float]:
         """What the lines take, less what others of them take that ran inside."""
         spent: Counter[Place] = Counter()
         for at, one in enumerate(self.found):
             if one.ms and one.place in wanted:
-                outer = next((up for up in self._above(at) if up.place in wanted), None)
-                if outer is None or outer.place != one.place:
+                outer = next((up for up in self._above(at) if self.found[up].place in wanted), -1)
+                above = self.found[outer].place if outer >= 0 else None
+                if above != one.place:
                     spent[one.place] += one.ms  # type: ignore[assignment]
-                    if outer is not None:
-                        spent[outer.place] -= one.ms  # type: ignore[assignment]
+                    if above is not None:
+                        spent[above] -= one.ms  # type: ignore[assignment]
         return {place: ms / self.steps for place, ms in spent.items()}
 
-    def dearest(self) -> tuple[float, frozenset[Place]]:
+    def dearest(self, named: Place | None) -> tuple[float, frozenset[Place]]:
         """What the dearest statement takes that runs no model, and the lines that are as dear.
 
-        With the lines that ran inside of them. Statements around a model's are told by their parts.
+        With the lines that ran inside of them. Statements around a model are told by their parts,
+        but for that which is ``named``: less what its model takes.
         """
         spent: Counter[Place] = Counter()
         for at, one in enumerate(self.found):
             if self._is_top(at):
                 spent[one.place] += one.ms  # type: ignore[assignment]
-        most = max(spent.values(), default=0)
+        most = max(spent.values(), default=0.0)
+        if named is not None and named not in spent:
+            spent[named] += self._beside_model(named)  # type: ignore[assignment]
         dear = frozenset(place for place, ms in spent.items() if ms >= _AS_DEAR * most)
         inside = {
             one.place
             for at, one in enumerate(self.found)
-            if any(up.place in dear for up in self._above(at))
+            if any(self.found[up].place in dear for up in self._above(at))
         }
-        return most / self.steps, dear | inside
+        return max(most, spent[named] if named else 0.0) / self.steps, dear | inside
+
+    def _beside_model(self, named: Place) -> float:
+        """What a line takes beside a model that it calls."""
+        spent = sum(one.ms for one in self.found if one.place == named)
+        model = (
+            self.found[at].ms
+            for at in self.learning
+            if any(self.found[up].place == named for up in (at, *self._above(at)))
+        )
+        return spent - sum(model)
 
     def _is_top(self, at: int) -> bool:
         """Whether an entry runs no model, and all in which it ran do."""
         one = self.found[at]
-        if not one.ms or at in self.around or one.place in self.model:
+        if not one.ms or at in self.around or at in self.learning:
             return False
-        return all(up.place not in self.model for up in self._above(at)) and (
-            one.inside < 0 or one.inside in self.around
+        above = one.inside
+        return not any(up in self.learning for up in self._above(at)) and (
+            above < 0 or above in self.around
         )
 
-    def _above(self, at: int) -> Iterator[Entry]:
+    def _above(self, at: int) -> Iterator[int]:
         above = self.found[at].inside
         while above >= 0:
-            yield self.found[above]
+            yield above
             above = self.found[above].inside
 
 
-def timed(folder: Path, ends: Sequence[int], warm: int, model: frozenset[Place]) -> Timed | None:
-    """What the steps after the warm-up took; None where there are too few.
-
-    ``model`` are the lines that call a model, or its backward pass.
-    """
+def timed(folder: Path, ends: Sequence[int], warm: int) -> Timed | None:
+    """What the steps after the warm-up took; None where there are too few."""
     if len(ends) <= warm + 1:
         return None
     begun, ended = ends[warm], ends[-1]
     count = len(ends) - 1 - warm
-    found = entries(folder, begun, ended)
-    around = _around_model(found, model)
+    found, learning = entries(folder, begun, ended)
+    around = _around(found, learning)
     found = [one if at in around else _at_head(one) for at, one in enumerate(found)]
-    return Timed(count, (ended - begun) / 1e6 / count, tuple(found), around, model)
+    return Timed(count, (ended - begun) / 1e6 / count, tuple(found), learning, around)
 
 
-def _around_model(found: Sequence[Entry], model: frozenset[Place]) -> frozenset[int]:
+def _around(found: Sequence[Entry], learning: frozenset[int]) -> frozenset[int]:
     around: set[int] = set()
-    for one in found:
-        above = one.inside if one.place in model else -1
+    for at in learning:
+        above = found[at].inside
         while above >= 0 and above not in around:
             around.add(above)
             above = found[above].inside

@@ -41,8 +41,11 @@ class Normalize:
 
     def __call__(self, image: Any) -> Any:
         """Do it as torchvision does: with tensors that are made for each image."""
-        mean = torch.as_tensor(self.mean).view(-1, 1, 1)
-        return image.clone().sub_(mean).div_(torch.as_tensor(self.std).view(-1, 1, 1))
+        mean, std = (
+            torch.as_tensor(one, dtype=image.dtype, device=image.device).view(-1, 1, 1)
+            for one in (self.mean, self.std)
+        )
+        return image.clone().sub_(mean).div_(std)
 
 
 class Resize:

@@ -17,7 +17,7 @@ _WRAPPERS = frozenset({"compile_wrapper", "_fn"})
 class Calls:
     """Statements of ours in the functions that all such calls go through.
 
-    Where Dynamo traces these functions, as it does those of a module with hooks, it leaves them out.
+    Where Dynamo traces these functions, as it does if a module has hooks, it leaves them out.
     """
 
     def __init__(self, torch: Any, hear: Callable[[Any], None]) -> None:

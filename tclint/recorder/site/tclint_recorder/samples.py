@@ -14,7 +14,10 @@ _INTERVAL = 1_000_000
 _MOST = 20_000
 _NOW_AND_THEN = 5_000_000
 _MOST_NOW_AND_THEN = 5_000
-_SWITCH = 1e-4
+_SPREAD = 0.6180339887
+"""Between two looks lies half the interval to one and a half, as this share tells: a loop whose
+steps are as long as the interval would else be seen at the same lines again and again."""
+_SWITCH = 2e-5
 """Seconds after which the loop's thread is asked to let the other one look."""
 _SWITCH_NOW_AND_THEN = 1e-3
 
@@ -49,13 +52,15 @@ class _Look:
         return self._done.acquire(timeout=1)
 
     def _look(self, thread: int) -> None:
+        share = 0.0
         while self._looking:
             self.hits.append((time_ns(), self.stacks.number_in(thread)))
             if len(self.hits) >= self._most:
                 del self.hits[::2]
                 self.interval *= 2
+            share = (share + _SPREAD) % 1
             # After hours that is long: who ends a program does not wait for it.
-            self._wake.acquire(timeout=self.interval / 1e9)
+            self._wake.acquire(timeout=self.interval * (0.5 + share) / 1e9)
         self._done.release()
 
 
