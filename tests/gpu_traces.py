@@ -60,6 +60,15 @@ class Trace:
         name = f"Optimizer.step#{optimizer}.step"
         self._add("user_annotation", name, first, self.events[-3]["ts"] + 12 - first, {})
 
+    def graph(self, kernels: Sequence[tuple[str, float]]) -> None:
+        """A CUDA graph with its kernels, launched at once below some operation."""
+        number = len(self.events) + 1
+        self._add("cpu_op", "aten::mm", self._at, 9.0, {})
+        self._add("cuda_runtime", "cudaGraphLaunch", self._at + 3, 4.0, {"correlation": number})
+        for name, us in kernels:
+            self._add("kernel", name, self._at + 20, us, {"correlation": number}, tid=7)
+            self._at += us
+
     def load(self, us: float, workers: bool) -> None:
         """A batch is waited for."""
         kind = "MultiProcessing" if workers else "SingleProcess"

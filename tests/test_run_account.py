@@ -258,12 +258,12 @@ def test_a_limit_of_recompiles_comes_first_with_what_it_wasted(tmp_path: Path) -
     assert "worth nothing here" not in seen.told()
 
 
-def on_gpu(seen: Watched, ceiling: float) -> Answer:
+def on_gpu(seen: Watched, ceiling: float, busy: float = 7) -> Answer:
     """The answer with a GPU's kernels and the least that a step can take."""
     found = seen.answer()
     matmul = KernelClass("matmul float32 (no TF32)", 6, 40, 4, "`TF32`", "precision")
     classes = KernelClasses((matmul, KernelClass("copies", 1, 2)), 3, 42, 2, "CUDA graphs")
-    activity = Activity(1, 7, 42, ())
+    activity = Activity(1, busy, 42, ())
     assert found.first is not None
     rank = replace(found.first, kernels=classes, activity=activity)
     account = account_of(rank.recorded, found.work, activity, classes)
@@ -292,6 +292,9 @@ def test_nothing_is_not_said_far_from_what_the_gpu_can_do(tmp_path: Path) -> Non
     seen.done(seen.compiled())
     assert [*lacks(on_gpu(seen, 9.8))] == []
     assert [*lacks(on_gpu(seen, 2))] == ["a step takes 5.0 times the least that arithmetic allows"]
+    far = ["a step takes 1.4 times the least that arithmetic allows"]
+    assert [*lacks(on_gpu(seen, 7))] == far, "the GPU idles"
+    assert [*lacks(on_gpu(seen, 7, busy=9.5))] == [], "and here it does not"
 
 
 def test_nothing_is_not_said_where_runs_do_not_tell_what_compiling_brings(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from tclint.run.ceiling import ceiling_of, demand_of
 from tclint.run.device_work import gpu_work
-from tclint.run.kernels import kernel_classes, without_loading
+from tclint.run.kernels import kernel_classes, within_waits, without_loading
 from tclint.run.operations import arithmetic, least_bytes
 from tclint.run.outlook import Ceiling, KernelClass
 from tests.gpu_traces import RATES, SGEMM, TF32, Trace
@@ -228,3 +228,49 @@ def test_a_trace_without_a_gpu_has_no_classes() -> None:
     trace.load(10, workers=False)
     assert kernel_classes(trace.events, 1, 1.0, RATES) is None
     assert demand_of(trace.events, 1, 1.0, RATES) is None
+
+
+def test_each_kernel_of_a_cuda_graph_is_of_its_own_class() -> None:
+    trace = Trace()
+    trace.graph([("flash_fwd_kernel_bf16", 300), ("nvjet_tst_64x8", 200), ("triton_poi_add", 90)])
+    found = classes(trace, 1.0)
+    assert [(one, round(told.ms, 2)) for one, told in found.items()] == [
+        ("attention bfloat16", 0.3),
+        ("matmul bfloat16", 0.2),
+        ("fused pointwise and reductions", 0.09),
+    ]
+    assert not any(told.saves for told in found.values())
+
+
+def test_cuda_graphs_save_nothing_of_what_they_launch_already() -> None:
+    small = [("nvjet_tst_64x8", 1.0)] * 100
+    graphs, both = Trace(), Trace()
+    graphs.graph(small)
+    both.graph(small[:50])
+    for _ in range(50):
+        both.call("aten::mm", [[8, 8], [8, 8]], SGEMM, 1)
+    told = [kernel_classes(one.events, 1, 2.0, RATES) for one in (graphs, both)]
+    assert [found is not None and found.idle > 1 for found in told] == [True, True]
+    saves = [found.idle_saves if found else None for found in told]
+    assert saves == [0, pytest.approx((1.9 - 100 * 1.5e-3) / 2, rel=0.05)]
+
+
+def test_an_optimizer_that_has_no_fused_step_is_not_told_to_be_fused() -> None:
+    for optimizer, remedy in (("Adadelta", ""), ("Muon", ""), ("SGD", "`fused=True`")):
+        trace = Trace()
+        for _ in range(4):
+            trace.call("aten::_foreach_add_", [[[4096, 4096]]], "multi_tensor_apply_kernel", 300)
+        trace.step(optimizer, 4)
+        assert classes(trace, 1.5)["optimizer"].remedy == remedy
+
+
+def test_faster_kernels_save_no_more_than_the_host_waits_for_them() -> None:
+    trace = Trace()
+    trace.call("aten::mm", MATRICES, SGEMM, 2800)
+    found = kernel_classes(trace.events, 1, 2.8, RATES)
+    assert found is not None
+    assert found.classes[0].saves > 2
+    for waiting, saves in ((0.5, 0.5), (0.0, found.classes[0].saves)):
+        bounded = within_waits(found, waiting)
+        assert bounded is not None
+        assert bounded.classes[0].saves == saves

@@ -25,6 +25,7 @@ ON_GPU = frozenset({"kernel", "gpu_memcpy", "gpu_memset"})
 _RUNTIME = frozenset({"cuda_runtime", "cuda_driver"})
 _HOST = frozenset({"cpu_op", "user_annotation"})
 _OPTIMIZER = "Optimizer.step#"
+_GRAPH = "cudaGraphLaunch"
 
 
 class Kind(str, Enum):
@@ -105,16 +106,39 @@ class Work:
 
 def gpu_work(events: Sequence[Event]) -> tuple[Work, ...]:
     """What ran on the GPU, in the order in which it was launched."""
-    around = _around_launches(events)
+    around, graphs = _around_launches(events), graph_launches(events)
     calls: dict[object, list[Event]] = {}
     spans: dict[object, tuple[Event, ...]] = {}
     for kernel in (event for event in events if event.get("cat") in ON_GPU):
-        chain = around.get(kernel.get("args", {}).get("correlation"), ())
+        launch = _launch(kernel)
+        # What launches a CUDA graph says nothing of each of its kernels.
+        chain = () if launch in graphs else around.get(launch, ())
         owner = _owner(chain)
         key = id(owner) if owner is not None else (str(kernel["name"]), len(calls))
         calls.setdefault(key, []).append(kernel)
         spans[key] = chain
     return _with_attention([_work(kernels, spans[key]) for key, kernels in calls.items()])
+
+
+def graph_launches(events: Sequence[Event]) -> frozenset[object]:
+    """The launches that were CUDA graphs', by the numbers that their kernels have as well."""
+    return frozenset(
+        _launch(event)
+        for event in events
+        if event.get("cat") in _RUNTIME and str(event["name"]).startswith(_GRAPH)
+    )
+
+
+def share_in_graphs(events: Sequence[Event]) -> float:
+    """The share of the kernels that CUDA graphs launched."""
+    graphs = graph_launches(events)
+    kernels = [_launch(event) in graphs for event in events if event.get("cat") in ON_GPU]
+    return sum(kernels) / len(kernels) if kernels else 0.0
+
+
+def _launch(event: Event) -> object:
+    found: object = event.get("args", {}).get("correlation")
+    return found
 
 
 _Size = tuple[int, frozenset[int]]
@@ -160,7 +184,7 @@ def _around_launches(events: Sequence[Event]) -> dict[object, tuple[Event, ...]]
     found: dict[object, tuple[Event, ...]] = {}
     for event, outer in _nested(event for event in events if event.get("cat") in wanted):
         if event.get("cat") in _RUNTIME:
-            found[event.get("args", {}).get("correlation")] = outer
+            found[_launch(event)] = outer
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tclint.records import record
-from tclint.run.device_work import ON_GPU, Kind, Work, gpu_work
+from tclint.run.device_work import ON_GPU, Kind, Work, gpu_work, share_in_graphs
 from tclint.run.gpu import activity
 from tclint.run.least import BF16, Least
 from tclint.run.outlook import KernelClass, KernelClasses
@@ -15,6 +15,8 @@ from tclint.run.scale import PRECISION, ROUNDING
 from tclint.run.spans import MICRO, Event, end_of, start_of, steps_in
 
 _LOADER = "enumerate(DataLoader)"
+_WITH_FUSED = frozenset({"Adam", "AdamW", "SGD"})
+"""Optimizers with ``fused=True`` on a GPU."""
 _MANY_IDLE = 0.1
 """The share of a step from which on its idle time is worth a remedy."""
 
@@ -103,16 +105,18 @@ def _class(
     ms = sum(work.ms for work in works) * share
     launches = sum(work.kernels for work in works) / steps
     remedy = next((one for start, one in _REMEDIES.items() if name.startswith(start)), None)
-    if remedy is None or least is None or _is_fused(works):
+    if remedy is None or least is None or not _may_fuse(works):
         return KernelClass(name, ms, launches)
     # Where the GPU waits for the host, a kernel that is faster only lets it wait longer.
     saves = max(0.0, ms - remedy.left(works, least) / steps) * busy
     return KernelClass(name, ms, launches, saves, remedy.words, remedy.change)
 
 
-def _is_fused(works: Sequence[Work]) -> bool:
-    """Whether an optimizer's step is fused already."""
-    return any(work.call.name.startswith("aten::_fused_") for work in works)
+def _may_fuse(works: Sequence[Work]) -> bool:
+    """Whether a step is no optimizer's, or could be fused and is not."""
+    names = {work.optimizer for work in works if work.kind is Kind.OPTIMIZER}
+    fused = any(work.call.name.startswith("aten::_fused_") for work in works)
+    return not fused and names <= _WITH_FUSED
 
 
 def _idle(
@@ -121,7 +125,8 @@ def _idle(
     """The most that fewer launches bring of the idle time, and how to have fewer."""
     kernels = sum(event.get("cat") in ON_GPU for event in events) / steps
     floor = kernels * rates.node * MICRO if rates is not None else 0.0
-    saves = max(0.0, idle - waiting_for_data(events, steps) - floor)
+    left = max(0.0, idle - waiting_for_data(events, steps) - floor)
+    saves = left * (1.0 - share_in_graphs(events))
     if not step_ms or saves < _MANY_IDLE * step_ms:
         return 0.0, ""
     return saves, "`torch.compile(..., mode='reduce-overhead')` (fusion and CUDA graphs)"
@@ -136,6 +141,17 @@ def without_loading(found: KernelClasses | None, loading: float) -> KernelClasse
         return None
     saves = min(found.idle_saves, max(0.0, found.idle - loading))
     return replace(found, idle_saves=saves, idle_remedy=found.idle_remedy if saves else "")
+
+
+def within_waits(found: KernelClasses | None, waiting: float) -> KernelClasses | None:
+    """The same, where the host waits for the GPU so many milliseconds of a step.
+
+    Faster kernels bring no more: then the GPU waits for the host.
+    """
+    if found is None or not waiting:
+        return found
+    classes = (replace(one, saves=min(one.saves, waiting)) for one in found.classes)
+    return replace(found, classes=tuple(classes))
 
 
 def waiting_for_data(events: Sequence[Event], steps: int) -> float:

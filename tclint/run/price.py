@@ -183,12 +183,7 @@ def _waits(
     """
     if activity is None or not one.syncs:
         return {}
-    libraries = libraries_of(one.process)
-    syncs = one.syncs[-1]
-    places = []
-    for _, number in syncs.events:
-        at = user_frame(frames(syncs.stacks[number]), libraries)
-        places.append((at.filename, at.row))
+    syncs, places = one.syncs[-1], _waiting_places(one)
     steps = max(1, syncs.last - syncs.first + 1)
     each = len(places) // steps
     idle: dict[Key, list[float]] = {}
@@ -200,6 +195,24 @@ def _waits(
     whole = sum(wait.cost for wait in activity.waits) / activity.steps
     counts = Counter(keys.get(place, place) for place in places)
     return {key: of_share(n, len(places)) * whole for key, n in counts.items()}
+
+
+def _waiting_places(one: Recorded) -> list[Key]:
+    """Where each wait of the last window was."""
+    libraries, syncs = libraries_of(one.process), one.syncs[-1]
+    found = (user_frame(frames(syncs.stacks[number]), libraries) for _, number in syncs.events)
+    return [(place.filename, place.row) for place in found]
+
+
+def waiting(one: Recorded, work: Work) -> float:
+    """Milliseconds of a step that the host is at lines which wait for the GPU."""
+    lines = frozenset(_waiting_places(one)) if one.syncs else frozenset()
+    libraries = libraries_of(one.process)
+    spent = 0.0
+    for stack, ms in work.seen.stacks.items():
+        at = user_frame(frames(stack), libraries)
+        spent += ms if (at.filename, at.row) in lines else 0.0
+    return spent
 
 
 def _per_step(milliseconds: Sequence[float], steps: int) -> Interval:

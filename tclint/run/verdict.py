@@ -16,8 +16,10 @@ ENOUGH = 20
 _UNEXPLAINED = 0.1
 _COMPILES = 0.1
 """The share of a run from which on it is told that it compiles."""
-_NEAR = 1.1
-"""So many times the least that a step can take are near enough."""
+_NEAR, _NEAR_AT_WORK = 1.1, 1.5
+"""So many times the least that a step can take are near enough; of a GPU that hardly idles, the
+second: products of a model's sizes do not reach the rate of large ones."""
+_IDLE = 0.1
 MODEL = 0.1
 """The share of a step from which on it matters whether the model is compiled."""
 
@@ -113,6 +115,8 @@ def _lacks_of_ceiling(answer: Answer) -> Iterator[str]:
     if ceiling is None:
         if first.activity is not None:
             yield "the least that a step can take on this GPU is not known"
-    elif answer.account.median > _NEAR * ceiling.ms:
+        return
+    near = _NEAR_AT_WORK if first.idle_share < _IDLE else _NEAR
+    if answer.account.median > near * ceiling.ms:
         times = answer.account.median / ceiling.ms if ceiling.ms else 0.0
         yield f"a step takes {times:.1f} times the least that {ceiling.bound_by} allows"
