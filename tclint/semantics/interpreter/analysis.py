@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, cast
@@ -175,7 +175,7 @@ class Analysis:
         self.not_traced: dict[FunctionInfo, frozenset[str]] = {}
         self.ends: dict[FunctionInfo, frozenset[str]] = {}
         self.memory: dict[
-            tuple[FunctionInfo, tuple[Hashable, ...] | ClassInfo | None], Contexts
+            FunctionInfo, dict[tuple[Hashable, ...] | ClassInfo | None, Contexts]
         ] = {}
         self.set_ups: dict[FunctionInfo, SetUp] = {}
         self.scripted: list[tuple[Value, ModuleInfo]] = []  # what is given to torch.jit.script
@@ -303,13 +303,15 @@ class Analysis:
         """Everything that was walked, with the values seen in compiled code where it is that."""
         return list({**self._bodies, **self._compiled}.values())
 
-    def forget(self, functions: set[FunctionInfo]) -> list[tuple[Body, dict[ast.AST, Value]]]:
+    def forget(
+        self, functions: Collection[FunctionInfo]
+    ) -> list[tuple[Body, dict[ast.AST, Value]]]:
         """Let go of what walks of functions in compiled code gave, and hand their values over.
 
         What is known for sure stays known.
         """
-        for key in [key for key in self.memory if key[0] in functions]:
-            del self.memory[key]
+        for function in functions:
+            self.memory.pop(function, None)
         bodies = [self._compiled[f.node] for f in functions if f.node in self._compiled]
         before = [(body, body.values) for body in bodies]
         for body, values in before:

@@ -8,6 +8,7 @@ stays the constant that it was made as.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.interpreter import operators
@@ -72,22 +73,22 @@ class Read:
         self.cls: Final = cls
         self.found: Value | None = None
         self._readers: dict[FunctionInfo, Value] = {}
-        self._unsure: set[FunctionInfo] = set()  # they found one thing and another
+        self._unsure: dict[FunctionInfo, None] = {}  # they found one thing and another
 
     def note(self, function: FunctionInfo, found: Value) -> None:
         """Remember who found what."""
         before = self._readers.setdefault(function, found)
         if before is not found and before != found:
-            self._unsure.add(function)
+            self._unsure[function] = None
 
-    def outdated(self, now: Value) -> set[FunctionInfo]:
+    def outdated(self, now: Value) -> dict[FunctionInfo, None]:
         """The functions that found something else than what is known now; they ask again."""
-        stale = {f for f, found in self._readers.items() if found is not now and found != now}
-        stale |= self._unsure
-        self._unsure = set()
-        for function in stale:
+        stale = [f for f, one in self._readers.items() if one is not now and one != now]
+        found = {**dict.fromkeys(stale), **self._unsure}
+        self._unsure = {}
+        for function in found:
             del self._readers[function]
-        return stale
+        return found
 
 
 def is_model(region: Region) -> bool:
@@ -103,7 +104,7 @@ class Changes:
 
     def __init__(self) -> None:
         self.written: dict[FunctionInfo, set[str]] = {}
-        self.callers: dict[FunctionInfo, set[FunctionInfo]] = {}
+        self.callers: dict[FunctionInfo, dict[FunctionInfo, None]] = {}
         self._believed: set[str] = set()
         self._seen: dict[ast.AST, Stored] = {}
         self._by_text: dict[str, dict[ast.AST, Store]] = {}  # names that are computed
@@ -193,18 +194,28 @@ class Changes:
             if last in names and ("." in path or frame.body.is_declared(path)):
                 del frame.env[path]
 
-    def outdated(self, analysis: Analysis) -> set[FunctionInfo]:
-        """The functions that read what was not known yet, and all that call them."""
-        found: set[FunctionInfo] = set()
+    def outdated(self, analysis: Analysis) -> dict[FunctionInfo, None]:
+        """The functions that read what was not known yet."""
+        found: dict[FunctionInfo, None] = {}
         for read in self._moved:
-            found |= read.outdated(self._found(analysis, read))
+            found.update(read.outdated(self._found(analysis, read)))
         self._moved.clear()
-        pending = [*found]
-        while pending:
-            above = self.callers.get(pending.pop(), set()) - found
-            found |= above
-            pending += above
         return found
+
+    def upwards(self, functions: Iterable[FunctionInfo]) -> list[FunctionInfo]:
+        """Functions and all that call them, each behind those that it calls."""
+        pending = [*functions]
+        entered: set[FunctionInfo] = set()
+        found: dict[FunctionInfo, None] = {}
+        while pending:
+            function = pending[-1]
+            if function in entered:
+                found.setdefault(pending.pop())
+            else:
+                entered.add(function)
+                above = self.callers.get(function, ())
+                pending += [caller for caller in above if caller not in entered]
+        return [*reversed(found)]
 
     def index(self, root: ast.AST, module: ModuleInfo) -> Stores:
         """The stores below a file's syntax, or that of a class in it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Hashable, Iterable, Iterator
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.bounds import Bound
@@ -78,6 +78,7 @@ _UNASKED: Final[dict[str, MethodCall | None]] = {}
 Filled = dict[str, Value]
 """The lists and dicts among the arguments that a walk put something into, as they are then."""
 _NOTHING: Final[Filled] = {}
+Again = Callable[[], Value | None]
 Likewise = list[tuple[Function, MethodCall]]
 """Methods to call as others of their names were called before."""
 
@@ -94,7 +95,7 @@ class Contexts:
         self._begins_anew: Final = behaviour is not None and behaviour[0] is not True
         self._known: Final[dict[Given, Value]] = {}
         self._filled: Final[dict[Given, Filled]] = {}
-        self._walked: Final[list[Given]] = []
+        self.walked: Final[list[tuple[Given, Again | None]]] = []
         self._answer: Value | None = None
         self._had: Final[set[Hashable]] = set()
         self._asked: Final[dict[str, dict[str, dict[Kinds, MethodCall]]]] = {}
@@ -104,7 +105,7 @@ class Contexts:
     @property
     def is_full(self) -> bool:
         """True when the function was walked as often as the cost allows."""
-        return len(self._walked) >= WALKS.most
+        return len(self.walked) >= WALKS.most
 
     @property
     def has_asked(self) -> bool:
@@ -119,9 +120,11 @@ class Contexts:
         """What a walk for these arguments put something into."""
         return self._filled.get(given, _NOTHING) if self._filled else _NOTHING
 
-    def note(self, given: Given, answer: Value, asked: Asked, filled: Filled) -> None:
-        """Remember a walk."""
-        self._walked.append(given)
+    def note(
+        self, given: Given, answer: Value, asked: Asked, filled: Filled, again: Again | None = None
+    ) -> None:
+        """Remember a walk, and what repeats it where that can be done by itself."""
+        self.walked.append((given, again))
         self._known[given] = answer
         if filled:
             self._filled[given] = filled
@@ -170,11 +173,11 @@ class Contexts:
         Where that is only methods of other classes, called as others were, they go to
         ``likewise``, and no walk is needed.
         """
-        if len(self._walked) < EXACT.most:
+        if len(self.walked) < EXACT.most:
             return True
         EXACT.cut()
         if not self._had:
-            for walked in self._walked:
+            for walked, _ in self.walked:
                 self._had.update(self._kinds(analysis, walked))
         fresh = {kind for kind in self._kinds(analysis, given) if kind not in self._had}
         methods = [*self._unwalked_methods(analysis, given)]
@@ -219,7 +222,7 @@ class Contexts:
     def _is_unwalked(self, analysis: Analysis, info: FunctionInfo) -> bool:
         """True where no walk came to a function yet, and none begins there."""
         begins = self._begins_anew and info.name == "forward"
-        return not begins and (info, self._behaviour) not in analysis.memory
+        return not begins and self._behaviour not in analysis.memory.get(info, ())
 
 
 def _compilable(value: Value) -> Iterator[Hashable]:

@@ -120,9 +120,7 @@ _TRANSPARENT: Final = frozenset({"staticmethod", "classmethod", "property", "tor
 def _result(frame: Frame, function: Function, arguments: Arguments, node: ast.expr) -> Value:
     info = function.info
     analysis = frame.analysis
-    caller = frame.body.function
-    if caller is not None:
-        analysis.changes.callers.setdefault(info, set()).add(caller)
+    _note_caller(frame, info)
     if info in analysis.answers:
         return analysis.answers[info]
     kept = not_traced(analysis, info)
@@ -151,6 +149,11 @@ def _result(frame: Frame, function: Function, arguments: Arguments, node: ast.ex
     if info.decorators and frame.region is not None:
         walk_wrappers(frame, function, arguments, chain, result)
     return result
+
+
+def _note_caller(frame: Frame, info: FunctionInfo) -> None:
+    if frame.body.function is not None:
+        frame.analysis.changes.callers.setdefault(info, {})[frame.body.function] = None
 
 
 def _reach(frame: Frame, info: FunctionInfo) -> Reach:
@@ -225,18 +228,18 @@ def walk_wrappers(
     if not wrappers:
         return
     inside = [function.info, *(wrapper.function for wrapper in wrappers)]
-    answering = [info for info in inside if info not in analysis.answers]
-    analysis.answers.update(dict.fromkeys(answering, result))
+    before = analysis.answers
+    analysis.answers = {**dict.fromkeys(inside, result), **before}
     try:
         for wrapper in wrappers:
             info = wrapper.function
             if info not in analysis.active:
+                _note_caller(frame, info)
                 analysis.closures[info.node] = wrapper.closure
                 env = bind(analysis, Function(info, function.bound), arguments)
                 walk_once(analysis, info, env, frame.region, chain, frame.facts.reach)
     finally:
-        for info in answering:
-            del analysis.answers[info]
+        analysis.answers = before
 
 
 def _is_setup_of_others(frame: Frame, info: FunctionInfo) -> bool:

@@ -87,16 +87,40 @@ def walk_once(
     if is_too_deep(analysis) or (info in analysis.apart and analysis.stack):
         later = partial(walk_once, analysis, info, env, region, chain, reach)
         return _put_off(analysis, info, later)
+    again = None
+    if not begins:
+        later = partial(walk_once, analysis, info, dict(env), region, chain, reach)
+        outer = analysis.closures.get(info.node)
+        again = partial(_again, analysis, info, later, analysis.answers, outer)
     before, analysis.asked = analysis.asked, {}
     result = walk(analysis, info, env, region, chain, reach)
     asked, analysis.asked = analysis.asked, before
     filled = analysis.filled
-    memory.note(exact, result, asked, filled)
+    memory.note(exact, result, asked, filled, again)
     if region is not None:
         _ask(analysis, asked.items())
     if rough is not exact:
         memory.also(rough, _without_dtype(result), filled)
     return result
+
+
+def _again(
+    analysis: Analysis,
+    info: FunctionInfo,
+    walked: Callable[[], Value],
+    answers: dict[FunctionInfo, Value],
+    outer: Frame | None,
+) -> Value | None:
+    """Walk a function as it was walked before; None for one inside another that calls it."""
+    if outer is not None:
+        if info not in answers:
+            return None
+        analysis.closures[info.node] = outer  # it is a wrapper, and all around it is settled
+    before, analysis.answers = analysis.answers, answers
+    try:
+        return walked()
+    finally:
+        analysis.answers = before
 
 
 def is_too_deep(analysis: Analysis) -> bool:
@@ -159,10 +183,10 @@ def _without_walk(
 
 
 def _contexts(analysis: Analysis, info: FunctionInfo, behaviour: Behaviour | ClassInfo) -> Contexts:
-    key = (info, behaviour)
-    known = analysis.memory.get(key)
+    contexts = analysis.memory.setdefault(info, {})
+    known = contexts.get(behaviour)
     if known is None:
-        known = analysis.memory[key] = Contexts(behaviour if isinstance(behaviour, tuple) else None)
+        known = contexts[behaviour] = Contexts(behaviour if isinstance(behaviour, tuple) else None)
     return known
 
 

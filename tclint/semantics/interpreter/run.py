@@ -21,6 +21,7 @@ from tclint.semantics.events import Event
 from tclint.semantics.interpreter import calls, indexing, loops  # noqa: F401 (register handlers)
 from tclint.semantics.interpreter.analysis import Analysis, Deferred, Root
 from tclint.semantics.interpreter.arguments import Arguments, bind
+from tclint.semantics.interpreter.contexts import Contexts
 from tclint.semantics.interpreter.decorated import start_decorated
 from tclint.semantics.interpreter.frame import Env, Frame
 from tclint.semantics.interpreter.functions import (
@@ -156,20 +157,67 @@ def _roots(analysis: Analysis, modules: list[ModuleInfo], config: Config) -> Ite
 
 
 def _walk_again(analysis: Analysis, walked: list[Root]) -> None:
-    """Walk again what read an attribute before a tensor or the like was found to be kept there."""
+    """Walk again what read an attribute before a tensor or the like was found to be kept there.
+
+    What calls it is walked again where it answers otherwise.
+    """
+    roots: dict[FunctionInfo, list[Root]] = {}
+    for root in walked:
+        roots.setdefault(root.function.info, []).append(root)
     for number in range(AGAIN.most + 1):
         stale = analysis.changes.outdated(analysis)
-        again = [root for root in walked if root.function.info in stale]
+        order = analysis.changes.upwards(stale)
         if not stale:
             return
         if number == AGAIN.most:
+            again = [root for info in order for root in roots.get(info, ())]
             analysis.cuts.place = _top(analysis, again[0]) if again else None
             AGAIN.cut()
             return
-        before = analysis.forget(stale)
-        for root in again:
+        before = _Before(analysis)
+        before.forget(stale)
+        for info in order:
+            if info in before.contexts and before.answers_otherwise(info, roots.get(info, ())):
+                before.forget(analysis.changes.callers.get(info, ()))
+        _take_back(before.values)
+
+
+class _Before:
+    """What was known of functions that are walked again."""
+
+    def __init__(self, analysis: Analysis) -> None:
+        self._analysis: Final = analysis
+        self.values: Final[list[tuple[Body, dict[ast.AST, Value]]]] = []
+        self.contexts: Final[dict[FunctionInfo, list[Contexts]]] = {}
+
+    def forget(self, functions: Iterable[FunctionInfo]) -> None:
+        """Let go of what walks of functions gave, unless that was done."""
+        new = [info for info in functions if info not in self.contexts]
+        for info in new:
+            known = self._analysis.memory.get(info, {})
+            self.contexts[info] = [one for kind, one in known.items() if isinstance(kind, tuple)]
+        self.values.extend(self._analysis.forget(new))
+
+    def answers_otherwise(self, info: FunctionInfo, roots: Iterable[Root]) -> bool:
+        """Walk a function as it was walked; whether that comes to something else for a caller."""
+        analysis, otherwise = self._analysis, False
+        left = _left_by(analysis, info)
+        for root in roots:
             _walk_root(analysis, root)
-        _take_back(before)
+        for contexts in self.contexts[info]:
+            for given, again in contexts.walked:
+                if again is not None:  # no root
+                    now: Value | None = None
+                    with _as_far_as_it_goes(analysis):
+                        now = again()
+                    known = contexts.get(given), contexts.filled(given)
+                    otherwise = otherwise or (now, analysis.filled) != known
+        return otherwise or left != _left_by(analysis, info)
+
+
+def _left_by(analysis: Analysis, info: FunctionInfo) -> tuple[int, bool]:
+    """What a call of a function makes its caller forget."""
+    return len(analysis.changes.written.get(info, ())), info in analysis.reshaping
 
 
 def _take_back(before: list[tuple[Body, dict[ast.AST, Value]]]) -> None:

@@ -106,7 +106,7 @@ def walk_decorator(analysis: Analysis, decorator: Function, given: Function) -> 
     for inner in nodes(info.node):
         known = analysis.local_functions.get(inner)
         if known is not None:  # made anew for each function, with other variables around it
-            analysis.memory.pop((known, None), None)
+            analysis.memory.get(known, {}).pop(None, None)
     return walk(analysis, info, bind(analysis, decorator, Arguments((given,))), None)
 
 
