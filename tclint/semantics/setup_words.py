@@ -13,11 +13,13 @@ from tclint.regexes import regex
 _COMPILING: Final = (
     ("compile", regex(r"compile(?!able|r\.is_)(?<!\bre\.compile)(?<![Pp]recompile)")),
     ("jit", regex(r"script(?:_if_tracing)?\(")),
-    ("_dynamo", regex("_dynamo")),
+    ("_dynamo", regex(r"_dynamo(?!\.is_|\.(?:eval_frame\.)?OptimizedModule)")),
     ("dynamo_", regex("dynamo_(?:backend|plugin)")),
 )
 _TRAINING: Final = (("optim", regex(r"optim(?!al|um|i[sz](?:ed|ing|ation))")),)
 
+_QUESTION: Final = regex(r"\b(?:is|has)_\w*$")
+"""What asks whether something is compiled (`is_unet_compiled`) compiles nothing."""
 _IMPORTED: Final = regex(r"from torch\.optim(?:\.\w+)* import (\([^)]*\)|[^\n(]*)")
 _HOOKING: Final = (("register_forward", regex(r"register_forward_(?:pre_)?hook\(")),)
 
@@ -26,7 +28,8 @@ def places(text: str) -> Iterator[int]:
     """Where such words stand in a file."""
     for word, pattern in (*_COMPILING, *_TRAINING, *_HOOKING):
         if word in text:
-            yield from (found.start() for found in pattern.finditer(text))
+            starts = (found.start() for found in pattern.finditer(text))
+            yield from (at for at in starts if not _QUESTION.search(text, max(at - 40, 0), at))
     for name in _imported(text):
         called = re.compile(rf"{name}\((?<!\w{name}\()")  # not the end of another name
         yield from (found.start() for found in called.finditer(text))
