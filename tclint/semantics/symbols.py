@@ -6,7 +6,7 @@ Like the values they are no dataclasses, so that mypyc makes them native; each i
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from unicodedata import normalize
 
 from tclint.regexes import regex
@@ -93,13 +93,14 @@ class ModuleInfo:
     ``typed`` those that only type checkers see, and ``rebound`` those that it gives another meaning
     afterwards. ``mixed`` are the functions and classes that an import may take the place of, and
     ``ways`` the functions or classes of one name among which conditions choose, by their syntax.
-    ``bindings`` remembers the answers of `collect.bindings`, by scope.
+    ``bindings`` remembers the answers of `collect.bindings`, by scope, ``stores`` what is known of
+    what writes to names below some syntax.
     """
 
     __slots__ = (
         "_declared", "assigned", "bindings", "classes", "file", "functions", "given", "imported",
-        "imports", "installed", "is_package", "mixed", "name", "rebound", "stars", "tree", "typed",
-        "ways",
+        "imports", "installed", "is_package", "mixed", "name", "rebound", "stars", "stores", "tree",
+        "typed", "ways",
     )  # fmt: skip
 
     def __init__(
@@ -122,6 +123,7 @@ class ModuleInfo:
         self.mixed: Final[set[str]] = set()
         self.ways: Final[dict[str, dict[ast.AST, FunctionInfo | ClassInfo]]] = {}
         self.bindings: Final[dict[ast.AST, dict[str, str | None]]] = {}
+        self.stores: Final[dict[ast.AST, Any]] = {}
         self._declared: frozenset[str] | None = None
 
     def makes(self, name: str) -> bool:

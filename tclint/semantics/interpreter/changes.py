@@ -111,7 +111,6 @@ class Changes:
         self._elsewhere: dict[tuple[ClassInfo, str], dict[ast.AST, Store]] = {}
         self._reads: dict[Place, list[Read]] = {}
         self._moved: dict[Read, None] = {}  # before it was known what is stored there
-        self._indices: dict[ast.AST, Stores] = {}
         self._of_attributes: dict[tuple[ClassInfo, str], tuple[Store, ...]] = {}
         self._of_variables: dict[Place, tuple[Store, ...]] = {}
 
@@ -219,9 +218,9 @@ class Changes:
 
     def index(self, root: ast.AST, module: ModuleInfo) -> Stores:
         """The stores below a file's syntax, or that of a class in it."""
-        known = self._indices.get(root)
-        if known is None:
-            known = self._indices[root] = Stores(root, module.file)
+        if root not in module.stores:
+            module.stores[root] = Stores(root, module.file)
+        known: Stores = module.stores[root]
         return known
 
     def attribute(self, frame: Frame, cls: ClassInfo, name: str, made: Value) -> Value:
