@@ -22,7 +22,7 @@ from tclint.semantics.records import record
 from tclint.semantics.site import FIRST_CALL, NEW_KEY, ONE_CALL
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.syntax import blocks_of
-from tclint.semantics.values import Function, Object, Static, SymInt
+from tclint.semantics.values import Function, Object, Static, SymInt, Value
 
 _SHRINKING: Final = frozenset("clear discard pop popitem popleft remove __delitem__".split())
 _GROWING: Final = MUTATING - _SHRINKING
@@ -192,8 +192,7 @@ def _is_true(value: ast.expr) -> bool:
 
 
 def _is_false(value: ast.expr) -> bool:
-    known = _number(value)
-    return known is not ... and not known
+    return not _number(value)
 
 
 def _number(value: ast.expr) -> object:
@@ -396,7 +395,7 @@ class _Where:
         if function is None:
             return False
         if function.cls is not None and name == first_parameter(function.node):
-            return self._is_kept_object(name, body)
+            return self._is_kept_object(_value_of(name, body))
         names = [one.arg for one in (*function.node.args.posonlyargs, *function.node.args.args)]
         given: list[bool] = []
         for call, (site, hidden) in body.calls.items():
@@ -405,13 +404,10 @@ class _Where:
             given.append(name in passed and self._outlives(passed[name], site.body))
         return bool(given) and all(given)
 
-    def _is_kept_object(self, name: str, body: Body) -> bool:
+    def _is_kept_object(self, own: Value | None) -> bool:
         """Whether a method's own object was made before compiled code is called."""
-        own = next((body.values[one] for one in body.names(name) if one in body.values), None)
-        if not isinstance(own, Object):
-            return False
-        if own.is_module or own.is_optimizer or own.cls is None:
-            return own.is_module or own.is_optimizer
+        if not isinstance(own, Object) or own.cls is None or own.is_module or own.is_optimizer:
+            return isinstance(own, Object) and (own.is_module or own.is_optimizer)
         analysis = self._frame.analysis
         init = analysis.project.method(own.cls, "__init__")
         return init is not None and init not in analysis.visited
@@ -424,9 +420,7 @@ class _Where:
     def _class_of(self, owner: ast.expr, body: Body) -> ClassInfo | None:
         value = body.values.get(owner)
         if value is None and isinstance(owner, ast.Name):
-            value = next(
-                (body.values[one] for one in body.names(owner.id) if one in body.values), None
-            )
+            value = _value_of(owner.id, body)
         return value.cls if isinstance(value, Object) else None
 
     def _stores(self, place: ast.expr, body: Body) -> Iterator[tuple[Store, bool]]:
@@ -448,6 +442,10 @@ class _Where:
             here = store.function is body.scope and row in self._rows
             if not store.is_vague:
                 yield store, here or store.function in followed
+
+
+def _value_of(name: str, body: Body) -> Value | None:
+    return next((body.values[one] for one in body.names(name) if one in body.values), None)
 
 
 def _rows(*block: ast.stmt) -> set[int]:
@@ -491,12 +489,8 @@ class _Stored:
         match statement:
             case ast.If(body=body, orelse=orelse):
                 return self.block(body, place) and self.block(orelse, place)
-            case ast.With(body=body) | ast.Try(body=body):
+            case ast.With(body=body) | ast.Try(body=body) | ast.For(body=body):
                 return self.block(body, place)
-            case ast.For(body=body):
-                return self.block(body, place)
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.While():
-                return False
             case ast.Assign(targets=targets, value=value):
                 if any(self._target(one, value, place) for one in targets):
                     return True
@@ -555,15 +549,10 @@ class _Stored:
             return False
         self._seen.add(info)
         moved = [_renamed(place, ast.unparse(given), name) for given, name in _passed(call, info)]
-        return any(one is not None and self._walk(info, one) for one in moved)
-
-    def _walk(self, info: FunctionInfo, place: str) -> bool:
-        assert not isinstance(info.node, ast.Lambda)
         before, self._inside = self._inside, info
-        found = self.block(info.node.body, place)
+        found = any(one is not None and self.block(info.node.body, one) for one in moved)
         self._inside = before
-        if found:
-            self._followed.append(info)
+        self._followed += [info] if found else []
         return found
 
 
