@@ -21,7 +21,7 @@ from tclint.semantics.lattice import options
 from tclint.semantics.records import record
 from tclint.semantics.site import FIRST_CALL, NEW_KEY, ONE_CALL
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
-from tclint.semantics.syntax import blocks_of
+from tclint.semantics.syntax import blocks_of, path_of
 from tclint.semantics.values import Function, Object, Static, SymInt, Value
 
 _SHRINKING: Final = frozenset("clear discard pop popitem popleft remove __delitem__".split())
@@ -119,8 +119,7 @@ def _moved(place: ast.expr, beside: ast.expr) -> _Asked | None:
     """A test whether what is kept is still of that size, device or number."""
     if not isinstance(place, ast.Attribute) or isinstance(_measured(beside), ast.Attribute):
         return None
-    text = ast.unparse(beside)
-    return _Asked(place, lambda value: text in ast.unparse(value), beside=beside)
+    return _Asked(place, lambda value: _text(beside) in ast.unparse(value), beside=beside)
 
 
 def _measured(node: ast.expr) -> ast.expr:
@@ -142,8 +141,9 @@ def _equal(place: ast.expr, constant: object, same: bool) -> _Asked:
 
 
 def _is_other(constant: object, value: ast.expr) -> bool:
-    comes_back = any(isinstance(one, (ast.Mod, ast.Sub)) for one in ast.walk(value))
-    return _number(value) != constant and not comes_back
+    known = _number(value)
+    comes_back = known is ... and any(isinstance(n, (ast.Mod, ast.Sub)) for n in ast.walk(value))
+    return known != constant and not comes_back
 
 
 _ORDER: Final = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -249,7 +249,7 @@ class _Where:
         if not self._outlives(_holder(asked.place)) or self._is_put_back(asked):
             return ""
         if asked.beside is not None and not self._outlives(asked.beside):
-            return f" when `{ast.unparse(asked.beside)}` changes"
+            return f" when `{_text(asked.beside)}` changes"
         keys = [one.slice for one in ast.walk(asked.place) if isinstance(one, ast.Subscript)]
         keys += [asked.entry] if asked.entry is not None else []
         once = FIRST_CALL if asked.first else ONE_CALL
@@ -277,7 +277,7 @@ class _Where:
         asked.place = self._meant(written)
         if not self._may_be_written(asked.place):
             return False
-        places = {ast.unparse(asked.place), ast.unparse(written)}
+        places = {_text(asked.place), _text(written)}
         ends = _Stored(asked, self._resolve, self._followed).block
         return self._is_counted(asked, any(ends(self._block, one) for one in places))
 
@@ -294,11 +294,15 @@ class _Where:
                 self._rows |= _rows(one)
                 asked.first = asked.number == 1
                 return not ended
-        for one in () if ended else self._around(before=False):
-            if _Stored(asked, lambda *_: None, []).block([one], ast.unparse(asked.place)):
+        place, lines = _text(asked.place), self._body.module.file.lines
+        behind = lines[max(self._rows) : getattr(self._body.scope, "end_lineno", 0)]
+        if ended or not any(place.rpartition(".")[2].partition("[")[0] in one for one in behind):
+            return ended
+        for one in self._around(before=False):
+            if _Stored(asked, lambda *_: None, []).block([one], place):
                 self._rows |= _rows(one)
                 return True
-        return ended
+        return False
 
     def _around(self, *, before: bool) -> Iterator[ast.stmt]:
         """What is surely run before the block or after it in a call that enters it."""
@@ -498,7 +502,7 @@ class _Stored:
                 if self._target(target, value, place):
                     return True
             case ast.AugAssign(target=target, op=ast.Add() | ast.BitOr()):
-                if ast.unparse(target) == place and self._asked.entry is None:
+                if _text(target) == place and self._asked.entry is None:
                     return self._asked.ends(_COMPUTED)
         call = getattr(statement, "value", None)
         return isinstance(call, ast.Call) and self._call(call, place)
@@ -508,11 +512,13 @@ class _Stored:
         if isinstance(target, (ast.Tuple, ast.List)):
             parts = value.elts if isinstance(value, ast.Tuple) else [_COMPUTED] * len(target.elts)
             return any(map(lambda one, v: self._target(one, v, place), target.elts, parts))
-        if place in {ast.unparse(target), ast.unparse(_kept(target))}:
+        held = target.value if isinstance(target, ast.Subscript) else None
+        written, kept = _text(target), _kept(target)
+        if written == place or (kept is not target and _text(kept) == place):
             return asked.entry is None and asked.ends(value)
-        if isinstance(target, ast.Subscript) and ast.unparse(target.value) == place:
+        if held is not None and written.startswith(place) and _text(held) == place:
             if asked.entry is not None:
-                return _same(target.slice, asked.entry)
+                return _same(getattr(target, "slice", held), asked.entry)
             return asked.grows or asked.ends(value)
         return False
 
@@ -526,10 +532,10 @@ class _Stored:
                 value = rest[0] if rest else _COMPUTED
                 return self._target(ast.Attribute(owner, str(n)), value, place)
             case ast.Call(func=ast.Attribute(value=owner, attr=name), args=given):
-                if name in _FILLING and ast.unparse(_kept(owner)) == place:
+                if name in _FILLING and _text(_kept(owner)) == place:
                     value = ast.Constant(0) if name == "zero_" else given[0] if given else _COMPUTED
                     return self._asked.entry is None and self._asked.ends(value)
-                if name in _GROWING and ast.unparse(owner) == place:
+                if name in _GROWING and _text(owner) == place:
                     return self._grows(name, given)
         return self._follows(call, place)
 
@@ -548,7 +554,7 @@ class _Stored:
         if info is None or isinstance(info.node, ast.Lambda) or info in self._seen:
             return False
         self._seen.add(info)
-        moved = [_renamed(place, ast.unparse(given), name) for given, name in _passed(call, info)]
+        moved = [_renamed(place, _text(given), name) for given, name in _passed(call, info)]
         before, self._inside = self._inside, info
         found = any(one is not None and self.block(info.node.body, one) for one in moved)
         self._inside = before
@@ -597,4 +603,12 @@ def _bindings(body: Body, name: str) -> Iterator[tuple[int, ast.expr | None]]:
 
 def _same(one: ast.expr, other: ast.expr) -> bool:
     """Whether two expressions are written alike."""
-    return ast.unparse(one) == ast.unparse(other)
+    return _text(one) == _text(other)
+
+
+def _text(node: ast.expr) -> str:
+    if isinstance(node, ast.Subscript):
+        return f"{_text(node.value)}[{_text(node.slice)}]"
+    if isinstance(node, ast.Constant):
+        return repr(node.value)
+    return path_of(node) or ast.unparse(node)
