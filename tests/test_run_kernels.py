@@ -270,7 +270,8 @@ def test_faster_kernels_save_no_more_than_the_host_waits_for_them() -> None:
     found = kernel_classes(trace.events, 1, 2.8, RATES)
     assert found is not None
     assert found.classes[0].saves > 2
-    for waiting, saves in ((0.5, 0.5), (0.0, found.classes[0].saves)):
+    for waiting, saves in ((0.5, 0.5), (0.0, 0.0), (None, found.classes[0].saves)):
         bounded = within_waits(found, waiting)
         assert bounded is not None
         assert bounded.classes[0].saves == saves
+        assert bounded.classes[0].on_gpu == found.classes[0].saves

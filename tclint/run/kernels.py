@@ -23,11 +23,15 @@ _MANY_IDLE = 0.1
 
 @record(frozen=True)
 class Remedy:
-    """What can be done about a class: the words, what it may alter, and the least that is left."""
+    """What can be done about a class: the words, what it may alter, and the least that is left.
+
+    With ``fewer`` kernels the host is faster, too.
+    """
 
     words: str
     change: str
     left: Callable[[Sequence[Work], Least], float]
+    fewer: bool = False
 
 
 _REMEDIES: Mapping[str, Remedy] = {
@@ -57,10 +61,10 @@ _REMEDIES: Mapping[str, Remedy] = {
         lambda works, least: least.attention(works),
     ),
     Kind.POINTWISE.value: Remedy(
-        "`torch.compile` fuses them", ROUNDING, lambda works, least: least.glue(works)
+        "fusing them by `torch.compile`", ROUNDING, lambda works, least: least.glue(works), True
     ),
     Kind.OPTIMIZER.value: Remedy(
-        "`fused=True`", ROUNDING, lambda works, least: least.optimizer(works)
+        "`fused=True`", ROUNDING, lambda works, least: least.optimizer(works), True
     ),
 }
 """By the start of a class's name."""
@@ -109,7 +113,8 @@ def _class(
         return KernelClass(name, ms, launches)
     # Where the GPU waits for the host, a kernel that is faster only lets it wait longer.
     saves = max(0.0, ms - remedy.left(works, least) / steps) * busy
-    return KernelClass(name, ms, launches, saves, remedy.words, remedy.change)
+    held = 0.0 if remedy.fewer else saves
+    return KernelClass(name, ms, launches, saves, remedy.words, remedy.change, held)
 
 
 def _may_fuse(works: Sequence[Work]) -> bool:
@@ -143,15 +148,17 @@ def without_loading(found: KernelClasses | None, loading: float) -> KernelClasse
     return replace(found, idle_saves=saves, idle_remedy=found.idle_remedy if saves else "")
 
 
-def within_waits(found: KernelClasses | None, waiting: float) -> KernelClasses | None:
+def within_waits(found: KernelClasses | None, waiting: float | None) -> KernelClasses | None:
     """The same, where the host waits for the GPU so many milliseconds of a step.
 
-    Faster kernels bring no more: then the GPU waits for the host.
+    Faster kernels bring no more: then the GPU waits for the host. None: it is not known.
     """
-    if found is None or not waiting:
+    if found is None or waiting is None:
         return found
-    classes = (replace(one, saves=min(one.saves, waiting)) for one in found.classes)
-    return replace(found, classes=tuple(classes))
+    held = (
+        replace(one, saves=min(one.saves, waiting)) if one.on_gpu else one for one in found.classes
+    )
+    return replace(found, classes=tuple(held))
 
 
 def waiting_for_data(events: Sequence[Event], steps: int) -> float:

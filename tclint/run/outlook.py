@@ -25,7 +25,8 @@ class KernelClass:
     """The kernels of one class: their time on the GPU, and how often they are launched.
 
     ``saves`` is the most that its ``remedy`` can bring, 0 where none is known; ``change`` is what
-    the remedy may alter: ``same bits``, ``rounding``, ``precision`` or ``behaviour``.
+    the remedy may alter: ``same bits``, ``rounding``, ``precision`` or ``behaviour``. ``on_gpu`` is
+    what the GPU itself would be faster by, where the host then may keep it waiting.
     """
 
     name: str
@@ -34,6 +35,7 @@ class KernelClass:
     saves: float = 0.0
     remedy: str = ""
     change: str = ""
+    on_gpu: float = 0.0
 
 
 @record(frozen=True)

@@ -20,6 +20,7 @@ from tclint.run.events import Kind, frames, libraries_of
 from tclint.run.gpu import Activity
 from tclint.run.host import Key, Part, Work, work_of
 from tclint.run.intervals import NOTHING, Interval, of_median, of_share
+from tclint.run.kernels import within_waits
 from tclint.run.lines import Line
 from tclint.run.outlook import KernelClasses
 from tclint.run.own_code import own_file
@@ -82,13 +83,13 @@ def prices(
     What is around the graphs that breaks make is shared by the lines that break.
     """
     keys = _rows(one, lines)
-    waiting = frozenset(
+    waits_there = frozenset(
         (line.filename, line.row)
         for line in lines
         if not (line.spent_in is not SpentIn.LINE or _works_on_the_host(line))
     )
     loaders = [(line.filename, line.row) for line in lines if line.spent_in is SpentIn.LOADING]
-    work = work_of(one, keys, waiting, loads=bool(loaders))
+    work = work_of(one, keys, waits_there, loads=bool(loaders))
     waits = _waits(one, activity, keys)
     gpu = _on_gpu(one, activity, keys)
     most = max(step.value, work.seen.mean)
@@ -115,7 +116,7 @@ def prices(
             host += around * (1 / len(breaking))
         computed = gpu.get(key, NOTHING)
         if line.spent_in is SpentIn.FLOAT32_MATMUL:
-            computed = _float32(kernels)
+            computed = _float32(within_waits(kernels, waiting(one, work)))
         found[key] = _price(host, waits.get(key, NOTHING), computed, most)
     for key, beside in work.beside.items():
         host, known = on_host(beside.ms), found.get(key, FREE)
@@ -204,11 +205,15 @@ def _waiting_places(one: Recorded) -> list[Key]:
     return [(place.filename, place.row) for place in found]
 
 
-def waiting(one: Recorded, work: Work) -> float:
-    """Milliseconds of a step that the host is at lines which wait for the GPU."""
-    lines = frozenset(_waiting_places(one)) if one.syncs else frozenset()
-    libraries = libraries_of(one.process)
-    spent = 0.0
+def waiting(one: Recorded, work: Work) -> float | None:
+    """Milliseconds of a step that the host is at lines which wait for the GPU.
+
+    None where not each step waits: the host runs ahead then, until it may launch no more.
+    """
+    places = _waiting_places(one) if one.syncs else []
+    if not places or len(places) < one.syncs[-1].last - one.syncs[-1].first + 1:
+        return None
+    lines, libraries, spent = frozenset(places), libraries_of(one.process), 0.0
     for stack, ms in work.seen.stacks.items():
         at = user_frame(frames(stack), libraries)
         spent += ms if (at.filename, at.row) in lines else 0.0

@@ -9,7 +9,7 @@ from tclint.report.rounded import rounded
 from tclint.run.account import GPU, Group
 from tclint.run.host import LOADING, Part
 from tclint.run.loading import loading_moves
-from tclint.run.outlook import Tried
+from tclint.run.outlook import KernelClass, Tried
 from tclint.run.report import words
 from tclint.run.session import Answer
 from tclint.run.verdict import (
@@ -25,6 +25,7 @@ from tclint.run.verdict import (
 NOTHING = "nothing is worth a change: "
 _TOLD = 0.05
 """The share of a step from which on the verdict names what has it."""
+_HELD = 1.25
 _LISTED = 0.01
 _OFFER = "`--try-compile` measures what that would bring"
 _LEARNS = (Part.FORWARD.value, Part.BACKWARD.value)
@@ -168,13 +169,20 @@ def savings(answer: Answer, least: float = _LISTED) -> Iterator[str]:
     if kernels is None:
         return
     for one in kernels.classes:
-        if one.saves >= enough:
-            yield f"{one.name}: {one.remedy} would save up to {_saved(one.saves, one.change)}"
+        if max(one.saves, one.on_gpu) >= enough:
+            more = f"; {rounded(one.on_gpu, 3)} ms if the host kept up" if _is_held(one) else ""
+            saved = _saved(one.saves, one.change)
+            yield f"{one.name}: {one.remedy} would save up to {saved}{more}"
     if kernels.idle_saves >= enough:
         yield (
             f"the GPU is idle for {rounded(kernels.idle, 3)} ms of a step: {kernels.idle_remedy} "
             f"would save up to {_saved(kernels.idle_saves)}"
         )
+
+
+def _is_held(one: KernelClass) -> bool:
+    """Whether the host, and not the GPU, then is what a step waits for."""
+    return one.on_gpu > _HELD * one.saves
 
 
 def _saved(ms: float, change: str = "") -> str:
