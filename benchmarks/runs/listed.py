@@ -193,7 +193,7 @@ SCRIPTS = (
         cuda="--log_interval=10",
         data="characters",
         steps=200,
-        changes=(Change("compile", "model(X, Y)", (("if compile:", "if True:"),), COMPILE),),
+        changes=(compiled("model.to(device)", "model"),),
     ),
     Script(
         "mnist",
