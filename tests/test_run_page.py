@@ -36,7 +36,7 @@ def test_the_page_begins_with_the_verdict_and_tells_of_what_happened_alone(tmp_p
     recording = Recording(tmp_path)
     recording.process(recording.steps(), recording.samples({5: 100}), recording.end())
     page = as_html.render(recording.answer(), tmp_path)
-    verdict = page.index('class="verdict"')
+    verdict = page.index('class="verdict lead"')
     assert verdict < page.index("Where the time goes") < page.index("Lines by price")
     for tile in ("graph break", "recompile", "compiling", "idle"):
         assert f"<span>{tile}" not in page
