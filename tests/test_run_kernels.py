@@ -240,6 +240,9 @@ def test_each_kernel_of_a_cuda_graph_is_of_its_own_class() -> None:
         ("fused pointwise and reductions", 0.09),
     ]
     assert not any(told.saves for told in found.values())
+    trace.call("aten::mm", MATRICES, "nvjet_tst_64x8", 180, dtype="c10::BFloat16")
+    least = ceiling(trace, 1.0)
+    assert least.ms == pytest.approx(0.59 + 0.17, rel=0.05), "what nobody can count takes as long"
 
 
 def test_cuda_graphs_save_nothing_of_what_they_launch_already() -> None:

@@ -55,13 +55,16 @@ class Least:
     def glue(self, works: Sequence[Work]) -> float:
         """Of what lies between products, fused: what they give is read once, and written once.
 
-        It is never more than these kernels move themselves.
+        It is never more than these kernels move themselves. Those of a CUDA graph, of which nobody
+        knows what they move, take what they take.
         """
+        known = [work for work in works if work.call.tensors]
+        unknown = sum(work.ms for work in works if not work.call.tensors)
         between = sum(least_bytes(work.call) for work in self._heavy)
-        moved = sum(least_bytes(work.call) for work in works)
-        spent = sum(work.ms for work in works)
-        least = min(between, moved) if between else _one_pass(works)
-        return min(spent, least / self._rates.bandwidth * _S)
+        moved = sum(least_bytes(work.call) for work in known)
+        spent = sum(work.ms for work in known)
+        least = min(between, moved) if between else _one_pass(known)
+        return unknown + min(spent, least / self._rates.bandwidth * _S)
 
     def optimizer(self, works: Sequence[Work]) -> float:
         """Of an optimizer's step: each parameter, gradient and state once."""

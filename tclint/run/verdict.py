@@ -19,7 +19,7 @@ _COMPILES = 0.1
 _NEAR, _NEAR_AT_WORK = 1.1, 1.5
 """So many times the least that a step can take are near enough; of a GPU that hardly idles, the
 second: products of a model's sizes do not reach the rate of large ones."""
-_IDLE = 0.1
+_IDLE = 0.15
 MODEL = 0.1
 """The share of a step from which on it matters whether the model is compiled."""
 
