@@ -48,7 +48,10 @@ _BY_KERNEL: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.COPIES, re.compile(r"^(Memcpy|Memset)")),
     (Kind.ATTENTION, re.compile(r"flash|fmha|sdpa|attention", re.IGNORECASE)),
     (Kind.FUSED, re.compile(r"^triton_(poi|red|per|for)_")),
-    (Kind.CONVOLUTION, re.compile(r"conv(?!ert)|fprop|[dw]grad|winograd|n[ch]+wToN", re.IGNORECASE)),
+    (
+        Kind.CONVOLUTION,
+        re.compile(r"conv(?!ert)|fprop|[dw]grad|winograd|n[ch]+wToN", re.IGNORECASE),
+    ),
     (Kind.MATMUL, re.compile(r"gemm|gemv|nvjet|cutlass|cublas|^triton_tem_", re.IGNORECASE)),
     (
         Kind.POINTWISE,
