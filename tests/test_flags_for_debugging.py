@@ -135,3 +135,9 @@ def test_a_flag_of_the_environment_is_as_if_nobody_set_it(
 def test_what_is_set_in_the_environment_is_asked_by_its_name(tmp_path: Path) -> None:
     code = ENVIRONMENT.format(flag=0, test='"FLAG" in os.environ')
     assert found(code, tmp_path) == [("TCL120", Confidence.LOW)]
+
+
+def test_what_a_file_does_that_is_run_itself_is_not_done_by_others(tmp_path: Path) -> None:
+    code = ENVIRONMENT.format(flag=0, test='__name__ == "__main__"')
+    assert found(code, tmp_path) == [("TCL120", Confidence.LOW)]
+    assert not breaks(code, pytest.importorskip("torch").ones(3))

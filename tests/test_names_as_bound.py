@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -462,6 +463,30 @@ def test_a_package_behind_a_link_is_read(tmp_path: Path) -> None:
     (tmp_path / "pkg" / "linked").unlink()
     [gone] = check_files(paths, Config(root=tmp_path)).results
     assert "nothing that can be read in `pkg` binds `linked`" in gone.diagnostic.message
+
+
+def test_a_file_behind_a_link_is_read(tmp_path: Path) -> None:
+    net = f"{TORCH}from read import read\n{F.format(call='read(x)')}"
+    files = {"one/read.py": READ, "two/read.py": KEEP, "three/net.py": net}
+    paths = put(tmp_path, files)
+    (tmp_path / "three" / "read.py").symlink_to("../one/read.py")
+    found = [one.diagnostic for one in check_files(paths, Config(root=tmp_path)).results]
+    assert [(one.code, one.path.parent.name) for one in found] == [("TCL101", "one")]
+
+
+def test_a_module_sees_what_stands_beside_the_script_above_it(tmp_path: Path) -> None:
+    net = f"{TORCH}from read import read\n{F.format(call='read(x)')}"
+    script = "import models.net\nif __name__ == '__main__':\n    print(models.net.read.__code__)\n"
+    files = {
+        "app/__init__.py": "", "app/read.py": READ, "app/train.py": script,
+        "app/models/__init__.py": "", "app/models/net.py": net, "read.py": KEEP,
+    }  # fmt: skip
+    paths = put(tmp_path, files)
+    found = [one.diagnostic for one in check_files(paths, Config(root=tmp_path)).results]
+    assert [(one.code, one.path.parent.name) for one in found] == [("TCL101", "app")]
+    command = [sys.executable, str(tmp_path / "app" / "train.py")]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert f"app{os.sep}read.py" in ran.stdout
 
 
 def test_a_module_of_a_package_does_not_see_the_one_beside_it_unless_a_script_is_there(

@@ -249,6 +249,17 @@ PROGRAMS = {
             reveal(names)  #= list of str constant
             reveal(rest)  #= dict of unknown
     """,
+    "a display with a star gives each target what stands at its place": """
+        @torch.compile
+        def f(x: torch.Tensor, pair: tuple, n: int):
+            y, a, b, c, d = x, n, *pair, "s"
+            reveal(y)  #= tensor (dtype of `x`)
+            reveal(a)  #= int constant
+            reveal(b)  #= unknown
+            reveal(d)  #= constant 's'
+            for one in [n, *(1, 2)]:
+                reveal(one)  #= int constant
+    """,
     "a parameter used as a range's bound is a number": """
         @torch.compile
         def f(x: torch.Tensor, n):

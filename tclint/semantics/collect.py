@@ -326,13 +326,13 @@ def _starred(module: ModuleInfo, star: ast.ImportFrom, base: str) -> Iterator[st
     """The variables of a file that a star of a known library gives, and no other import."""
     later = [other for other in _later_stars(module, star) if other not in module.given]
     for name in {one.id: None for one in nodes(module.tree) if isinstance(one, NAME)}:
-        if not _is_known(base, name) or any(_may_give(other, name, base) for other in later):
+        if not is_known(base, name) or any(_may_give(other, name, base) for other in later):
             continue
         if module.imports.get(name, f"{base}.{name}") == f"{base}.{name}":
             yield name
 
 
-def _is_known(base: str, name: str) -> bool:
+def is_known(base: str, name: str) -> bool:
     """True for what a module of torch's has, or numpy, or one of Python's."""
     if base in OF_PYTHON:
         return name in OF_PYTHON[base]
@@ -353,7 +353,7 @@ def _later_stars(module: ModuleInfo, star: ast.ImportFrom) -> list[str]:
 def _may_give(star: str, name: str, base: str) -> bool:
     """True where a later star may give a name that an earlier one of ``base`` has."""
     if star.partition(".")[0] == "torch":  # its modules have the same functions
-        return base.partition(".")[0] != "torch" and _is_known(star, name)
+        return base.partition(".")[0] != "torch" and is_known(star, name)
     if star in OF_PYTHON:
         return name in OF_PYTHON[star]
     return name not in BUILTINS or brings(star, name) is not False

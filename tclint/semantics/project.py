@@ -16,6 +16,7 @@ from tclint.semantics.collect import (
     bindings,
     collect_module,
     dotted_name,
+    is_known,
     last_bound,
     listed,
     meaning_several,
@@ -214,10 +215,13 @@ class Project:
         tail = f"{os.sep}{name.replace('.', os.sep)}"
         top = name.partition(".")[0]
         sibling = f"{folder.rstrip(os.sep)}{tail}.py" if folder else ""
-        if sibling in self._by_text and self._is_on_path(folder, top):
-            return self._by_text[sibling]
+        beside = self._by_text.get(sibling) or self._by_text.get(_leads_to(sibling))
+        if beside is not None and self._is_on_path(folder, top):
+            return beside
         known = self._paths.get(name)
-        if known is None and "." in name:
+        if name == top:
+            return self._of_a_script(folder, tail) or known
+        if known is None:
             known = self._from_above(folder, top, tail) if folder else None
             return known or self._through_link(*name.rpartition(".")[::2])
         return known
@@ -230,19 +234,23 @@ class Project:
         if above is None or above.stem != "__init__":
             return None
         folder = self.folder_of(above)
-        try:
-            target = os.readlink(os.path.join(folder, name))  # noqa: PTH115, PTH118
-        except OSError:
-            return None
-        inside = os.path.join(folder, target, "__init__.py")  # noqa: PTH118
-        return self._by_text.get(os.path.normpath(inside))
+        return self._by_text.get(f"{_leads_to(f'{folder}{os.sep}{name}')}{os.sep}__init__.py")
+
+    def _of_a_script(self, folder: str, tail: str) -> Path | None:
+        """The file that an import finds beside the script which stands nearest above."""
+        while folder := folder.rpartition(os.sep)[0]:
+            beside = self._by_text.get(f"{folder}{tail}.py")
+            if beside is not None and self._has_script(folder):
+                return beside
+        return None
 
     def _is_on_path(self, folder: str, top: str) -> bool:
         """Whether Python looks into a folder for what its files import, as it does for scripts."""
         if not self._is_package(folder):
             return True
-        if top in sys.stdlib_module_names:
-            return False
+        return top not in sys.stdlib_module_names and self._has_script(folder)
+
+    def _has_script(self, folder: str) -> bool:
         if folder not in self._scripts:
             beside = [path for text, path in self._by_text.items() if self._is_in(text, folder)]
             modules = filter(None, map(self.module_at, beside))
@@ -462,12 +470,15 @@ class Project:
     def starred(self, module: ModuleInfo, name: str, seen: Seen | None = None) -> Meant:
         """What a name means that may come from ``from ... import *``; the last one wins."""
         seen = set() if seen is None else seen
-        stars = module.stars
+        stars, unsure = module.stars, False
         if len(stars) > STARS.most:
             meant = self._stars_for(module, name)
             stars = sorted(meant, key=lambda star: (len(star), module.stars.index(star)))
         for star in reversed(stars):
             source = self.module(star, module, holding=name)
+            if source is None and is_known(star, name):
+                return None if unsure else f"{star}.{name}"
+            unsure = unsure or (source is None and star.partition(".")[0] not in TABLED)
             if source is None or not self.exports(source, name):
                 continue
             found = self.member(source, name, seen) or self._part(source, name)
@@ -642,6 +653,15 @@ PLAIN_BASES: Final = frozenset(
 
 def _is_of_modules(name: str) -> bool:
     return name.startswith(MODULE_PACKAGES) and name not in NO_MODULES
+
+
+def _leads_to(link: str) -> str:
+    """The path that a link leads to; none for other paths."""
+    try:
+        target = os.readlink(link)  # noqa: PTH115
+    except OSError:
+        return ""
+    return os.path.normpath(os.path.join(os.path.dirname(link), target))  # noqa: PTH118, PTH120
 
 
 def module_name(path: Path) -> str:

@@ -419,7 +419,9 @@ def _set(frame: Frame, node: ast.Set) -> Value:
 def _display(frame: Frame, nodes: list[ast.expr], kind: str) -> Value:
     values = [evaluate(frame, node) for node in nodes]
     if any(isinstance(node, ast.Starred) for node in nodes):
-        return bounded(Sequence(kind, join([element_of(v) for v in values])))
+        pairs = zip(nodes, values, strict=True)
+        held = [element_of(v) if isinstance(node, ast.Starred) else v for node, v in pairs]
+        return bounded(Sequence(kind, join(held)))
     return bounded(Sequence(kind, items=tuple(values))) if values else Sequence(kind, items=())
 
 

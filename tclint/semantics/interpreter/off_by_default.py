@@ -14,8 +14,8 @@ def is_off_by_default(frame: Frame, test: ast.expr, *, outcome: bool) -> bool:
     """True when a test comes out like this only if somebody asks for it.
 
     That is a flag that nobody has turned on, one of the environment too, anything but a default,
-    an entry of an optional dict, what is there for debugging, and a module that is called without
-    its first input.
+    an entry of an optional dict, what is there for debugging or for a file that is run itself, and
+    a module that is called without its first input.
     """
     if isinstance(test, (NAME, ATTRIBUTE)):
         value = frame.body.values.get(test)
@@ -29,6 +29,8 @@ def is_off_by_default(frame: Frame, test: ast.expr, *, outcome: bool) -> bool:
             return _is_none_by_default(frame, left, op, outcome)
         case ast.Compare(ops=[ast.NotEq()], comparators=[ast.Constant(value="default")]):
             return outcome
+        case ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()]):
+            return outcome and frame.body.function is not None
         case ast.Compare(left=counted, ops=[ast.Gt()], comparators=[ast.Constant(value=0)]) if (
             _is_left_over(frame, counted)
         ):

@@ -37,6 +37,7 @@ from tclint.semantics.interpreter.evaluate import evaluate, need_numpy
 from tclint.semantics.interpreter.first_calls import is_called_in_loop, taken_once
 from tclint.semantics.interpreter.frame import Frame, merge
 from tclint.semantics.interpreter.functions import local_class, local_function
+from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.narrowing import matched, number_of, refine
 from tclint.semantics.interpreter.off_by_default import is_off_by_default
 from tclint.semantics.interpreter.sinks import LOG_METHODS
@@ -88,7 +89,21 @@ def _assign(frame: Frame, node: ast.Assign) -> None:
     if frame.region is not None and isinstance(node.value, ast.BinOp):
         _report_counted(frame, node.targets[0], node.value.op, node.value.left, node.value.right)
     for target in node.targets:
-        assign(frame, target, value)
+        assign(frame, target, _as_many(frame, target, node.value) or value)
+
+
+def _as_many(frame: Frame, target: ast.expr, given: ast.expr) -> Value | None:
+    """What ``a, *b, c`` gives to targets without a star: ``b`` is as long as they ask for."""
+    match target, given:
+        case ast.Tuple(elts=targets), ast.Tuple(elts=parts):
+            stars = [part for part in parts if isinstance(part, ast.Starred)]
+            if len(stars) != 1 or any(isinstance(one, ast.Starred) for one in targets):
+                return None
+            values = [frame.body.values.get(part, UNKNOWN) for part in parts]
+            place, more = parts.index(stars[0]), len(targets) - len(parts) + 1
+            values[place : place + 1] = [element_of(values[place])] * more
+            return Sequence("tuple", items=tuple(values))
+    return None
 
 
 @walks(ast.AnnAssign)
