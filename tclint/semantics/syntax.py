@@ -98,6 +98,18 @@ def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
             add_children(node, pending)
 
 
+def asked_of(test: ast.expr) -> Iterator[ast.expr]:
+    """The expressions whose truth a test asks, through ``and``, ``or`` and ``not``."""
+    match test:
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from asked_of(value)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from asked_of(operand)
+        case _:
+            yield test
+
+
 def last_name(node: ast.expr) -> str:
     """``step`` of ``self.optimizer.step`` and of ``step``; nothing for other expressions."""
     match node:

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import asked_of
 
 _LOG_METHODS = frozenset(
     "debug info warning warn error exception critical log warning_once info_once".split()
 )
 
 
-def leaves(test: ast.expr) -> Iterator[ast.expr]:
-    """The expressions whose truth a test asks, through `and`, `or` and `not`."""
-    match test:
-        case ast.BoolOp(values=values):
-            for value in values:
-                yield from leaves(value)
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield from leaves(operand)
-        case _:
-            yield test
-
-
 def decided_if(site: Site, node: ast.expr | ast.stmt) -> ast.If | None:
     """The `if` statement that an expression decides, alone or with others."""
     statement = site.statement
-    if isinstance(statement, ast.If) and any(leaf is node for leaf in leaves(statement.test)):
+    if isinstance(statement, ast.If) and any(leaf is node for leaf in asked_of(statement.test)):
         return statement
     return None
 

@@ -9,9 +9,8 @@ from tclint.semantics.bounds import Bound
 from tclint.semantics.events import HostRead
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import asked_of
 from tclint.semantics.values import Static, SymInt, Tensor
-
-from .branch_tests import leaves
 
 _PLAIN = (
     ast.Name | ast.Attribute | ast.Constant | ast.BinOp | ast.UnaryOp | ast.Compare | ast.operator
@@ -152,7 +151,7 @@ def is_for_one_dtype(site: Site, node: ast.AST) -> bool:
     for outer in site.ancestors(node):
         if isinstance(outer, ast.BoolOp) and isinstance(outer.op, ast.And):
             before = outer.values[: _place(outer, node)]
-            if any(_asks_dtype(leaf) for value in before for leaf in leaves(value)):
+            if any(_asks_dtype(leaf) for value in before for leaf in asked_of(value)):
                 return True
         elif isinstance(outer, ast.If) and node in outer.body and _asks_dtype(outer.test):
             return True

@@ -9,9 +9,9 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.events import SideEffectCall
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import asked_of
 from tclint.semantics.values import DataScalar, Tensor
 
-from ..facts.branch_tests import leaves
 from ..facts.compiling import is_compiled_only
 from ..facts.output_arguments import (
     binds_or_waits,
@@ -98,7 +98,7 @@ def _decision_around(event: SideEffectCall) -> ast.If | None:
     if node is event.statement:
         node = site.parent(site.statement)
     while isinstance(node, ast.If) and _is_only_output(event, node):
-        if any(_breaks(event, leaf) for leaf in leaves(node.test)):
+        if any(_breaks(event, leaf) for leaf in asked_of(node.test)):
             found = node
         node = site.parent(node)
     return found

@@ -47,7 +47,7 @@ from tclint.semantics.interpreter.truth import truth
 from tclint.semantics.lattice import is_tensor, may_be_unknown, options
 from tclint.semantics.site import BY_REQUEST, EACH_CALL, Reach
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
-from tclint.semantics.syntax import last_name, path_of
+from tclint.semantics.syntax import asked_of, last_name, path_of
 from tclint.semantics.values import (
     NONE,
     STATIC,
@@ -206,22 +206,10 @@ def _asked_outside(test: ast.expr) -> Iterator[ast.expr]:
     """
     while isinstance(test, ast.BoolOp):
         for value in test.values[:-1]:
-            yield from parts_of(value)
+            yield from asked_of(value)
         test = test.values[-1]
     if isinstance(test, ast.UnaryOp) or (isinstance(test, ast.Compare) and len(test.ops) > 1):
-        yield from parts_of(test)
-
-
-def parts_of(test: ast.expr) -> Iterator[ast.expr]:
-    """The expressions whose truth a test asks, through ``and``, ``or`` and ``not``."""
-    match test:
-        case ast.BoolOp(values=values):
-            for value in values:
-                yield from parts_of(value)
-        case ast.UnaryOp(op=ast.Not(), operand=operand):
-            yield from parts_of(operand)
-        case _:
-            yield test
+        yield from asked_of(test)
 
 
 @walks(ast.If)
