@@ -151,16 +151,17 @@ def _measured(script: Script, options: argparse.Namespace, folder: Path) -> Foun
         desks.digest(script, options.sources),
         plain,
         script.finished,
-        f"{Path(first[0]).name}:{first[1]}" if first else "",
+        _named(first),
         first[1] if first else 0,
         _first_is_true(first, clock, changes) if clock else None,
         text,
         _sum_of_shares(told),
-        "nothing is worth a change" in text,
+        "nothing is worth a change" in text.lower(),
         told.get("tried"),
         changes,
         _priced(told, clock) if clock else (),
         report={
+            "process": rank.get("process"),
             "step_ms": rank.get("step_ms"),
             "kernels": rank.get("kernels"),
             "ceiling": told.get("ceiling"),
@@ -179,8 +180,11 @@ def _as_tried(change: Change, tried: Mapping[str, Any] | None) -> Change:
 
 
 def _first(told: Mapping[str, Any]) -> Place | None:
-    """The line that is named first: the dearest of the table, or of what else a step does."""
-    found = max([*_ranked(told), *_beside(told)], default=None)
+    """What is named first: the dearest of the table, of what else a step does, and of the GPU's.
+
+    A class of kernels has no row.
+    """
+    found = max([*_ranked(told), *_beside(told), *_classes(told)], default=None)
     return (found[1], found[2]) if found else None
 
 
@@ -188,6 +192,18 @@ def _ranked(told: Mapping[str, Any]) -> list[tuple[float, str, int]]:
     """The lines of the table."""
     lines = told["lines"]
     return [(one["ms"]["value"], one["filename"], one["row"]) for one in lines if one["rank"]]
+
+
+def _named(first: Place | None) -> str:
+    if first is None:
+        return ""
+    return f"{Path(first[0]).name}:{first[1]}" if first[1] else first[0]
+
+
+def _classes(told: Mapping[str, Any]) -> list[tuple[float, str, int]]:
+    """What classes of kernels would save."""
+    kernels = (told["ranks"][0].get("kernels") if told["ranks"] else None) or {"classes": []}
+    return [(one["saves"], one["name"], 0) for one in kernels["classes"] if one["saves"]]
 
 
 def _groups(
@@ -240,8 +256,8 @@ def _priced(told: Mapping[str, Any], clock: Timed) -> tuple[Priced, ...]:
     """Each line that is priced above 3% of a step, where the clock saw it."""
     mean = (told.get("account") or {}).get("mean") or 0.0
     found = []
-    for lines in (_ranked(told), _groups(told)):
-        true = clock.lines(frozenset((name, row) for _, name, row in lines))
+    for lines, model in ((_ranked(told), False), (_groups(told), True)):
+        true = clock.lines(frozenset((name, row) for _, name, row in lines), model=model)
         for ms, name, row in lines:
             share, exact = ms / mean if mean else 0.0, true.get((name, row), 0.0) / clock.step
             if exact and max(share, exact) > _SMALL:
@@ -276,8 +292,7 @@ def _said(change: Change, told: Mapping[str, Any], rows: frozenset[int]) -> floa
     if change.kind == LINE:
         lines = [one["ms"]["value"] for one in told["lines"] if one["row"] in rows]
         return max([*lines, *(ms for ms, _, row in _beside(told) if row in rows)], default=None)
-    kernels = (told["ranks"][0].get("kernels") if told["ranks"] else None) or {"classes": []}
-    named = [one["saves"] for one in kernels["classes"] if one["name"].startswith(change.at)]
+    named = [saves for saves, name, _ in _classes(told) if name.startswith(change.at)]
     return sum(named) if named else None
 
 
@@ -379,7 +394,7 @@ def summary(found: Sequence[Found]) -> dict[str, Any]:
     return {
         "scripts": len(found),
         "ran": len(whole),
-        "first_named_is_first": [sum(map(_is_first, judged)), len(judged)],
+        "first_named_is_first": [sum(map(is_first, judged)), len(judged)],
         "prices_within": [sum(large), len(large)],
         "shares_sum": [sum(abs(one.shares - 1) <= _SUMS for one in whole), len(whole)],
         "nothing_though_something": [one.name for one in whole if one.nothing and _gains(one)],
@@ -404,22 +419,29 @@ def _is_true(line: Priced) -> bool:
 
 
 def _is_judged(one: Found) -> bool:
-    changed = any(change.kind == LINE and change.saves is not None for change in one.changes)
+    changed = any(change.kind != COMPILE and change.saves is not None for change in one.changes)
     return one.first_is_true is not None or changed
 
 
-def _is_first(one: Found) -> bool:
+def is_first(one: Found) -> bool:
     """Whether the first line is the dearest by the clock.
 
     Without a clock: that of the change that saves most, or none of them where none saves.
     """
     if one.first_is_true is not None:
         return one.first_is_true
-    lines = [change for change in one.changes if change.kind == LINE]
-    best = max(lines, key=lambda change: change.saves or 0.0)
+    changes = [change for change in one.changes if change.kind != COMPILE]
+    best = max(changes, key=lambda change: change.saves or 0.0)
     if (best.saves or 0.0) <= _SMALL * one.step:
-        return one.first_row not in {row for change in lines for row in change.rows}
-    return one.first_row in best.rows
+        return not any(_is_about(change, one) for change in changes)
+    return _is_about(best, one)
+
+
+def _is_about(change: Checked, one: Found) -> bool:
+    """Whether a change is what the report names first."""
+    if change.kind == LINE:
+        return one.first_row in change.rows
+    return one.first.startswith(change.at)
 
 
 def _gains(one: Found) -> bool:

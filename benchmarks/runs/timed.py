@@ -144,17 +144,25 @@ class Timed:
     learning: frozenset[int]
     around: frozenset[int]
 
-    def lines(self, wanted: frozenset[Place]) -> Mapping[Place, float]:
-        """What the lines take, less what others of them take that ran inside."""
+    def lines(self, wanted: frozenset[Place], *, model: bool = True) -> Mapping[Place, float]:
+        """What the lines take, less what others of them take that ran inside.
+
+        Without ``model`` also less what a model takes there.
+        """
         spent: Counter[Place] = Counter()
         for at, one in enumerate(self.found):
             if one.ms and one.place in wanted:
-                outer = next((up for up in self._above(at) if self.found[up].place in wanted), -1)
-                above = self.found[outer].place if outer >= 0 else None
-                if above != one.place:
+                above = (self.found[up].place for up in self._above(at))
+                outer = next((place for place in above if place in wanted), None)
+                if outer != one.place:
                     spent[one.place] += one.ms  # type: ignore[assignment]
-                    if above is not None:
-                        spent[above] -= one.ms  # type: ignore[assignment]
+                    if outer is not None:
+                        spent[outer] -= one.ms  # type: ignore[assignment]
+        for at in () if model else self.learning:
+            around = [self.found[up].place for up in (at, *self._above(at))]
+            outer = next((place for place in around if place in wanted), None)
+            if outer is not None and not any(up in self.learning for up in self._above(at)):
+                spent[outer] -= self.found[at].ms  # type: ignore[assignment]
         return {place: ms / self.steps for place, ms in spent.items()}
 
     def dearest(self, named: Place | None) -> tuple[float, frozenset[Place]]:
