@@ -193,8 +193,8 @@ def test_windows_look_at_steps_of_their_own(tmp_path: Path) -> None:
         tmp_path, train("optimizer.step(); time.sleep(0.003)", "import time").replace("25", "60")
     )
     watched = steps_of(ran)["watched"]
-    (samples,), (profile,) = ran.lines("samples"), ran.lines("profile")
-    assert watched == [[10, 30], [31, 35]]
+    (samples, *_), (profile,) = ran.lines("samples"), ran.lines("profile")
+    assert watched[:2] == [[10, 30], [31, 35]]
     assert (samples["first"], samples["last"]) == (10, 29)
     assert (profile["first"], profile["last"]) == (32, 34)
     places = {(stack[-1]["row"], stack[-1]["function"]) for stack in samples["stacks"]}
@@ -207,6 +207,20 @@ def test_windows_look_at_steps_of_their_own(tmp_path: Path) -> None:
     base = int(trace["baseTimeNanoseconds"])
     times = [base + event["ts"] * 1000 for event in trace["traceEvents"] if event.get("ph") == "X"]
     assert ends[30] <= min(times) and max(times) <= ends[35]  # type: ignore[index]
+
+
+def test_short_steps_are_looked_at_again_until_enough_is_seen(tmp_path: Path) -> None:
+    ran = record(tmp_path, train("optimizer.step()").replace("25", "400"))
+    windows = [(one["first"], one["last"]) for one in ran.lines("samples")]
+    assert len(windows) > 2
+    assert all(last - first == 19 for first, last in windows[:-1])
+    quiet = [after[0] - before[1] for before, after in pairwise(windows[1:])]
+    assert all(steps > 20 for steps in quiet), "as many steps between that nobody looks at"
+
+
+def test_long_steps_are_looked_at_once(tmp_path: Path) -> None:
+    program = train("optimizer.step(); time.sleep(0.02)", "import time").replace("25", "80")
+    assert len(record(tmp_path, program).lines("samples")) == 1
 
 
 SYNCS = """

@@ -12,6 +12,7 @@ from .stacks import Stacks
 
 _INTERVAL = 1_000_000
 _MOST = 20_000
+_ENOUGH, _MOST_WINDOWS = 300, 40
 _NOW_AND_THEN = 5_000_000
 _MOST_NOW_AND_THEN = 5_000
 _SPREAD = 0.6180339887
@@ -86,6 +87,12 @@ class Samples:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
+        self._hits = self._windows = 0
+
+    @property
+    def too_few(self) -> bool:
+        """Whether more steps should be looked at."""
+        return 0 < self._windows < _MOST_WINDOWS and self._hits < _ENOUGH
 
     def open(self, step: Callable[[], int]) -> bool:
         """Begin to look."""
@@ -101,6 +108,8 @@ class Samples:
     def close(self, first: int, last: int) -> None:
         """Look no more, and write what was seen."""
         self.drop()
+        self._windows += 1
+        self._hits += len(self._look.hits)
         if self._look.stopped():
             self._recording.lines.write(
                 "samples",

@@ -29,11 +29,22 @@ class Window(Protocol):
 
 
 class Windows:
-    """Opens and closes windows as the steps go by; a step lies between any two."""
+    """Opens and closes windows as the steps go by; a step lies between any two.
 
-    def __init__(self, recording: Recording, plan: Sequence[tuple[Window, int]]) -> None:
+    The samples of short steps are few: then there are further windows of them, with as many steps
+    in between that nobody looks at.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        plan: Sequence[tuple[Window, int]],
+        samples: Samples | None = None,
+        size: int = 0,
+    ) -> None:
         self._recording = recording
         self._whole = tuple(plan)
+        self._samples, self._size = samples, size
         self._open: Window | None = None
         self.forget()
 
@@ -63,6 +74,9 @@ class Windows:
         elif self._left:
             self.begun = True
             self._open_next()
+        elif self.begun and self._samples is not None and self._samples.too_few:
+            self._left.append((self._samples, self._size))
+            self._due = count + self._size
 
     def finish(self) -> None:
         """Close what is open: the program ends."""
@@ -94,19 +108,20 @@ class Windows:
             self._recording.lines.guarded("a window", window.close)(first, last)
 
 
-def planned(torch: Any, recording: Recording, told: Mapping[str, str]) -> list[tuple[Window, int]]:
+def planned(torch: Any, recording: Recording, told: Mapping[str, str]) -> Windows:
     """The windows in their order, each with its number of steps."""
     text = told.get("TCLINT_RECORD_WINDOW", _SIZES)
     sizes = [int(size) for size in text.split(",") if size.strip().isdecimal()]
     if len(sizes) != 3:
         recording.lines.note("windows", f"not three numbers: {text}")
-        return []
-    syncs, samples, profile = sizes
-    heard = Syncs(torch, recording)
-    return [
+        return Windows(recording, ())
+    syncs, looks, profile = sizes
+    heard, samples = Syncs(torch, recording), Samples(recording)
+    plan = (
         (heard, syncs),
-        (Samples(recording), samples),
+        (samples, looks),
         # One more step: the first holds the time that a profiler takes to begin.
         (Profiles(torch, recording), profile and profile + 1),
         (Gradients(torch, recording, heard), min(profile, 1)),
-    ]
+    )
+    return Windows(recording, plan, samples if looks else None, looks)

@@ -19,7 +19,7 @@ from .overlay import STEP
 from .recording import Recording
 from .samples import Watch
 from .steps import Loop
-from .windows import Windows, planned
+from .windows import planned
 
 
 def attach(torch: Any, recording: Recording, told: Mapping[str, str] = os.environ) -> None:
@@ -29,7 +29,7 @@ def attach(torch: Any, recording: Recording, told: Mapping[str, str] = os.enviro
         lines.guarded("seed", _seed)(torch, _number(told, "TCLINT_RECORD_SEED", 0))
     hear = _outside_dynamo(torch, recording)
     losses = Losses(torch, recording, _number(told, "TCLINT_RECORD_LOSSES", 100))
-    windows = Windows(recording, planned(torch, recording, told))
+    windows = planned(torch, recording, told)
     watch = Watch(recording)
     cells = lines.guarded("cells", Cells(recording).write)
 
