@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import Final
 
 from tclint.semantics.body import Body
@@ -21,12 +22,12 @@ from tclint.semantics.lattice import options
 from tclint.semantics.records import record
 from tclint.semantics.site import FIRST_CALL, NEW_KEY, ONE_CALL
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
-from tclint.semantics.syntax import blocks_of, path_of
+from tclint.semantics.syntax import blocks_of, last_name, path_of
 from tclint.semantics.values import Function, Object, Static, SymInt, Value
 
 _SHRINKING: Final = frozenset("clear discard pop popitem popleft remove __delitem__".split())
 _GROWING: Final = MUTATING - _SHRINKING
-_REGISTERING: Final = frozenset({"register_buffer", "register_parameter", "add_module"})
+_SETTING: Final = frozenset({"setattr", "register_buffer", "register_parameter", "add_module"})
 _FILLING: Final = frozenset("fill_ copy_ add_ zero_ logical_or_ bitwise_or_".split())
 _INSIDE: Final = frozenset("get items keys values setdefault".split())
 """Methods of containers that give what these hold."""
@@ -45,7 +46,7 @@ Ends = Callable[[ast.expr], bool]
 
 @record(eq=False)
 class _Asked:
-    """What a test asks for: a ``place`` that keeps something, or an ``entry`` of what it holds.
+    """What a test asks for: a ``place`` that keeps something, or an entry of what it holds.
 
     ``ends`` tells whether a value that is written there makes the test come out otherwise;
     ``grows`` that any entry does. ``number`` is what a counter has to be, ``first`` false where it
@@ -54,7 +55,6 @@ class _Asked:
 
     place: ast.expr
     ends: Ends
-    entry: ast.expr | None = None
     grows: bool = False
     number: int | None = None
     first: bool = True
@@ -102,10 +102,11 @@ def _asked(part: ast.expr, wanted: bool) -> _Asked | None:
 def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, wanted: bool) -> _Asked | None:
     constant = right.value if isinstance(right, ast.Constant) else ...
     if isinstance(op, (ast.Is, ast.IsNot)) and constant is None:
-        return _missing(left) if isinstance(op, ast.Is) == wanted else _Asked(left, _is_none)
+        missing = isinstance(op, ast.Is) == wanted
+        return _Asked(_read(left), _is_some if missing else _is_none)
     if isinstance(op, (ast.In, ast.NotIn)):
         absent = isinstance(op, ast.NotIn) == wanted
-        return _Asked(right, lambda _: False, entry=left) if absent else None
+        return _Asked(ast.Subscript(right, left), lambda _: True) if absent else None
     if constant is ...:
         return _moved(_measured(left), right) or _moved(_measured(right), left)
     if (type(op), constant, wanted) in _NONE_YET:
@@ -152,18 +153,16 @@ _NONE_YET: Final = frozenset(
 )
 
 
-def _missing(left: ast.expr) -> _Asked:
-    """What is None until something else is kept there."""
-    match left:
+def _read(node: ast.expr) -> ast.expr:
+    """The place that an expression reads: ``state["sum"]`` of ``state.get("sum")``."""
+    match node:
         case ast.NamedExpr(value=value):
-            return _missing(value)
-        case ast.Call(func=ast.Attribute(value=container, attr="get"), args=[key, *_]):
-            return _Asked(container, lambda _: False, entry=key)
-        case ast.Call(
-            func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str() as name), *_]
-        ):
-            return _Asked(ast.Attribute(owner, name), lambda value: not _is_none(value))
-    return _Asked(left, lambda value: not _is_none(value))
+            return _read(value)
+        case ast.Call(func=ast.Attribute(value=held, attr="get"), args=[key, *_]):
+            return ast.Subscript(held, key)
+        case ast.Call(func=ast.Name(id="getattr"), args=[held, ast.Constant(value=name), *_]):
+            return ast.Attribute(held, str(name))
+    return node
 
 
 def _kept(node: ast.expr) -> ast.expr:
@@ -176,6 +175,10 @@ def _kept(node: ast.expr) -> ast.expr:
         case ast.Attribute(value=inner, attr="data"):
             return _kept(inner)
     return node
+
+
+def _is_some(value: ast.expr) -> bool:
+    return not _is_none(value)
 
 
 def _is_none(value: ast.expr) -> bool:
@@ -200,9 +203,9 @@ def _number(value: ast.expr) -> object:
     match value:
         case ast.Constant(value=constant):
             return constant
-        case ast.Call(func=ast.Attribute(attr="tensor" | "Tensor"), args=[ast.List(elts=[one])]):
-            return _number(one)
-        case ast.Call(func=ast.Attribute(attr="tensor" | "Tensor"), args=[one, *_]):
+        case ast.Call(
+            func=ast.Attribute(attr="tensor" | "Tensor"), args=[ast.List(elts=[one]) | one, *_]
+        ):
             return _number(one)
         case ast.Call(func=ast.Attribute(attr="ones" | "ones_like")):
             return 1
@@ -251,23 +254,16 @@ class _Where:
         if asked.beside is not None and not self._outlives(asked.beside):
             return f" when `{_text(asked.beside)}` changes"
         keys = [one.slice for one in ast.walk(asked.place) if isinstance(one, ast.Subscript)]
-        keys += [asked.entry] if asked.entry is not None else []
         once = FIRST_CALL if asked.first else ONE_CALL
         return once if all(map(self._outlives, keys)) else NEW_KEY
 
     def _meant(self, place: ast.expr) -> ast.expr:
-        """What a variable was read from: ``state["sum"]`` of ``total = state.get("sum")``."""
+        """What a variable was read from."""
         if not isinstance(place, ast.Name):
             return place
-        bound = [one for one in _bindings(self._body, place.id) if one[0] not in self._rows]
-        match bound:
-            case [(_, ast.Call(func=ast.Attribute(value=held, attr="get"), args=[key, *_]))]:
-                return ast.Subscript(held, key)
-            case [(_, ast.Call(func=ast.Name(id="getattr"), args=[held, ast.Constant(n), *_]))]:
-                return ast.Attribute(held, str(n))
-            case [(_, ast.Attribute() | ast.Subscript() as held)]:
-                return held
-        return place
+        bound = [one for row, one in _bindings(self._body, place.id) if row not in self._rows]
+        read = _read(bound[0]) if len(bound) == 1 and bound[0] is not None else place
+        return read if isinstance(read, (ast.Attribute, ast.Subscript)) else place
 
     def _is_ended(self, asked: _Asked) -> bool:
         """Whether the block surely ends its test, under the name that the test has or another."""
@@ -289,37 +285,34 @@ class _Where:
         asked.first = not asked.number
         if isinstance(asked.place, ast.Name):
             return ended
-        for one in self._around(before=True) if asked.number else ():
-            if isinstance(one, ast.AugAssign) and _same(one.target, asked.place):
+        place, lines = _text(asked.place), self._body.module.file.lines
+        for one in self._beside()[0] if asked.number else ():
+            if isinstance(one, ast.AugAssign) and _text(one.target) == place:
                 self._rows |= _rows(one)
                 asked.first = asked.number == 1
                 return not ended
-        place, lines = _text(asked.place), self._body.module.file.lines
         behind = lines[max(self._rows) : getattr(self._body.scope, "end_lineno", 0)]
-        if ended or not any(place.rpartition(".")[2].partition("[")[0] in one for one in behind):
+        named = any(place.rpartition(".")[2].partition("[")[0] in one for one in behind)
+        if ended or not named or leaves(self._block):
             return ended
-        for one in self._around(before=False):
+        for one in takewhile(lambda one: not leaves([one]), self._beside()[1]):
             if _Stored(asked, lambda *_: None, []).block([one], place):
                 self._rows |= _rows(one)
                 return True
         return False
 
-    def _around(self, *, before: bool) -> Iterator[ast.stmt]:
-        """What is surely run before the block or after it in a call that enters it."""
-        node: ast.AST | None = self._block[0] if before else self._block[-1]
-        if not before and leaves(self._block):
-            return
+    def _beside(self) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """What stands before the block and behind it, in all blocks around it."""
+        around: list[ast.stmt] = []
+        node: ast.AST | None = self._block[0]
         while node is not None and node is not self._body.scope:
             outer = self._body.parent(node)
-            for block in blocks_of(outer) if outer is not None else ():
-                if node not in block:
-                    continue
-                place = block.index(node)
-                for one in block[:place] if before else block[place + 1 :]:
-                    if not before and leaves([one]):
-                        return
-                    yield one
+            blocks = blocks_of(outer) if outer is not None else ()
+            around += next((block for block in blocks if node in block), [])
             node = outer
+        first, last = min(self._rows), max(self._rows)
+        before = [one for one in around if (one.end_lineno or 0) < first]
+        return before, [one for one in around if one.lineno > last]
 
     def _is_true(self, value: ast.expr) -> bool:
         """Whether a value counts as true; a number that was computed is taken to."""
@@ -467,7 +460,7 @@ def _undoes(store: Store, asked: _Asked, inside: bool) -> bool:
     if store.content or store.value is None:
         return False
     unknown = isinstance(store.value, _ANY) and not inside
-    return asked.entry is not None or unknown or not asked.ends(store.value)
+    return isinstance(asked.place, ast.Subscript) or unknown or not asked.ends(store.value)
 
 
 class _Stored:
@@ -502,7 +495,7 @@ class _Stored:
                 if self._target(target, value, place):
                     return True
             case ast.AugAssign(target=target, op=ast.Add() | ast.BitOr()):
-                if _text(target) == place and self._asked.entry is None:
+                if _text(target) == place:
                     return self._asked.ends(_COMPUTED)
         call = getattr(statement, "value", None)
         return isinstance(call, ast.Call) and self._call(call, place)
@@ -515,39 +508,31 @@ class _Stored:
         held = target.value if isinstance(target, ast.Subscript) else None
         written, kept = _text(target), _kept(target)
         if written == place or (kept is not target and _text(kept) == place):
-            return asked.entry is None and asked.ends(value)
-        if held is not None and written.startswith(place) and _text(held) == place:
-            if asked.entry is not None:
-                return _same(getattr(target, "slice", held), asked.entry)
-            return asked.grows or asked.ends(value)
-        return False
+            return asked.ends(value)
+        return held is not None and asked.grows and _text(held) == place
 
     def _call(self, call: ast.Call, place: str) -> bool:
         match call:
-            case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=n), value]):
-                return self._target(ast.Attribute(owner, str(n)), value, place)
-            case ast.Call(
-                func=ast.Attribute(value=owner, attr=register), args=[ast.Constant(value=n), *rest]
-            ) if register in _REGISTERING:
-                value = rest[0] if rest else _COMPUTED
-                return self._target(ast.Attribute(owner, str(n)), value, place)
+            case ast.Call(func=func, args=[*owner, ast.Constant(value=str() as n), value]) if (
+                last_name(func) in _SETTING
+            ):
+                held = owner[0] if owner else getattr(func, "value", func)
+                return self._target(ast.Attribute(held, n), value, place)
             case ast.Call(func=ast.Attribute(value=owner, attr=name), args=given):
                 if name in _FILLING and _text(_kept(owner)) == place:
                     value = ast.Constant(0) if name == "zero_" else given[0] if given else _COMPUTED
-                    return self._asked.entry is None and self._asked.ends(value)
-                if name in _GROWING and _text(owner) == place:
-                    return self._grows(name, given)
+                    return self._asked.ends(value)
+                if name in _GROWING and place.startswith(_text(owner)):
+                    return self._grows(name, _text(owner), given, place)
         return self._follows(call, place)
 
-    def _grows(self, name: str, given: Sequence[ast.expr]) -> bool:
-        """Whether a method of the container makes the entry that is asked for."""
-        entry = self._asked.entry
-        if entry is None:
-            return self._asked.grows
+    def _grows(self, name: str, owner: str, given: Sequence[ast.expr], place: str) -> bool:
+        """Whether a method of the container makes the entry that is asked for, or any."""
+        keys = given[:1]
         if name == "update":
             keys = [k for one in given for k in getattr(one, "keys", ()) if k is not None]
-            return any(_same(key, entry) for key in keys)
-        return bool(given) and _same(given[0], entry)
+        made = any(f"{owner}[{_text(key)}]" == place for key in keys)
+        return made or (self._asked.grows and owner == place)
 
     def _follows(self, call: ast.Call, place: str) -> bool:
         info = self._resolve(call.func, self._inside)
@@ -599,11 +584,6 @@ def _bindings(body: Body, name: str) -> Iterator[tuple[int, ast.expr | None]]:
                 yield one.lineno, value
             case _:
                 yield one.lineno, None
-
-
-def _same(one: ast.expr, other: ast.expr) -> bool:
-    """Whether two expressions are written alike."""
-    return _text(one) == _text(other)
 
 
 def _text(node: ast.expr) -> str:
