@@ -22,6 +22,7 @@ class Base(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.kept = None
+        self.spare = None
         self.ready = False
         self.count = 0
         self.table = {}
@@ -118,6 +119,8 @@ EACH = {
     "other side": "if self.ready:\n    pass\nelse:\n    print('made')\nself.count = 1",
     "a size or what is asked anew": "if x.shape[0] > self.count or x.sum() is None:\n"
     "    print('made')\n    self.count = x.shape[0]\n    self.count = 0",
+    "set behind to what is None": "if self.kept is None:\n    print('made')\n"
+    "self.kept = self.spare",
     "an or of two": "if self.count != x.shape[0] or not self.ready:\n    print('made')\n"
     "    self.count = x.shape[0]",
     "another size": "if self.count != x.shape[0]:\n    print('made')\n    self.count = 2",

@@ -471,3 +471,74 @@ def test_what_is_applied_only_where_nothing_compiles_does_not_count(
     counters.clear()
     torch.compile(made["call"], backend="eager")(torch.ones(3, requires_grad=True))
     assert bool(counters["graph_break"]) is WAYS[body]
+
+
+def test_an_input_that_only_counts_is_a_number(tmp_path: Path) -> None:
+    text = """
+        import torch
+
+
+        class Halves(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, count, x):
+                for _ in range(0, x.shape[0], count):
+                    x = x * 2
+                return x
+
+            @staticmethod
+            def backward(ctx, grad):
+                return tuple([None, grad * 2])
+
+
+        def f(x):
+            return Halves.apply(2, x)
+    """
+    (tmp_path / "halves.py").write_text(textwrap.dedent(text.partition("        def f(x)")[0]))
+    assert not check_files([tmp_path / "halves.py"], Config(tmp_path)).results
+    assert not breaks(textwrap.dedent(text), pytest.importorskip("torch").ones(3))
+
+
+KERNEL = """\
+import {library}
+import torch
+
+
+@{library}.{decorator}
+def kernel(y, x):
+    if x[0] > 0:
+        print(x)
+
+
+class Called(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.empty_like(x)
+        kernel(y, x)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+"""
+
+
+@pytest.mark.parametrize("kernel", ["taichi.kernel", "numba.njit", "triton.jit", "functools.cache"])
+def test_the_text_of_a_kernel_is_not_python_s(tmp_path: Path, kernel: str) -> None:
+    library, _, decorator = kernel.partition(".")
+    path = tmp_path / "called.py"
+    path.write_text(KERNEL.format(library=library, decorator=decorator), encoding="utf-8")
+    found = {one.diagnostic.code for one in check_files([path], Config(tmp_path)).results}
+    assert {"TCL120", "TCL160"}.isdisjoint(found) is (library != "functools")
+
+
+def test_what_backward_marks_as_dirty_breaks_where_an_input_needs_a_gradient(
+    tmp_path: Path,
+) -> None:
+    torch = pytest.importorskip("torch")
+    text = FUNCTION.format(forward="pass", backward="ctx.mark_dirty(grad)")
+    path = tmp_path / "double.py"
+    path.write_text(text, encoding="utf-8")
+    (found,) = (one.diagnostic for one in check_files([path], Config(tmp_path)).results)
+    assert found.code == "TCL189" and "where no input" not in found.message
+    assert breaks(text + APPLIED, torch.ones(3, requires_grad=True))
+    assert not breaks(text + APPLIED, torch.ones(3))

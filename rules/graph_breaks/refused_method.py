@@ -63,7 +63,8 @@ class RefusedMethod(Rule[Call]):
             or _is_made_here(event, event.owner)
         ):
             return None
-        sometimes = _SOMETIMES.get(event.function, "")
+        backward = event.site.function is not None and event.site.function.name == "backward"
+        sometimes = "" if backward else _SOMETIMES.get(event.function, "")
         return Finding(
             f"Dynamo does not trace `{event.function}`{sometimes}{consequence(event.site)}",
             Advice(_way_out(event.function)),

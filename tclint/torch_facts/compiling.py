@@ -23,6 +23,11 @@ OPAQUE: Final = frozenset(
     for name in ("assume_constant_result", "allow_in_graph")
 )
 """What lets compiled code call a function that Dynamo does not look into."""
+KERNELS: Final = frozenset(
+    "numba.cuda.jit numba.jit numba.njit taichi.func taichi.kernel triton.jit warp.func "
+    "warp.kernel".split()
+)
+"""What compiles a function's text for itself: Python runs none of it."""
 OPERATOR: Final = "torch.library.custom_op"
 """What makes a decorator of that kind: it is given a name, not the function."""
 COMPILING: Final = frozenset(

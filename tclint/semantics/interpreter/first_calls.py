@@ -295,6 +295,8 @@ class _Where:
         named = any(place.rpartition(".")[2].partition("[")[0] in one for one in behind)
         if ended or not named or leaves(self._block):
             return ended
+        ends = asked.ends
+        asked.ends = lambda value: not isinstance(value, _ANY) and ends(value)
         for one in takewhile(lambda one: not leaves([one]), self._beside()[1]):
             if _Stored(asked, lambda *_: None, []).block([one], place):
                 self._rows |= _rows(one)

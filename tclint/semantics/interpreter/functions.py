@@ -29,6 +29,8 @@ from tclint.semantics.interpreter.memory import give_up, is_too_deep, walk_once
 from tclint.semantics.interpreter.not_traced import is_disabled, not_traced
 from tclint.semantics.interpreter.parameters import assumed_value, keywords_value
 from tclint.semantics.interpreter.reshaping import forget_shapes
+from tclint.semantics.interpreter.told import use_of
+from tclint.semantics.interpreter.weighing import value_by_use
 from tclint.semantics.interpreter.wrappers import wrappers_of
 from tclint.semantics.lattice import join, may_be_unknown, options
 from tclint.semantics.site import Reach
@@ -322,7 +324,9 @@ def root_env(analysis: Analysis, root: Root) -> Env:
             continue
         observed = seen.get(argument.arg, UNKNOWN)
         if gradients is not None and argument.annotation is None and default is None:
-            env[argument.arg] = GRADIENT if place - is_method in gradients else UNKNOWN
+            use = use_of(analysis, info, argument.arg)
+            given = place - is_method in gradients
+            env[argument.arg] = value_by_use(use, GRADIENT) if given else UNKNOWN
         elif isinstance(observed, Unknown) or observed is NONE:
             env[argument.arg] = assumed_value(analysis, info, argument, default)
             if place == is_method and is_model(root.region):

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 from tclint.semantics.collect import dotted_name, is_present, local_imports
 from tclint.semantics.symbols import FunctionInfo, FunctionNode, ModuleInfo
 from tclint.semantics.syntax import own_nodes
-from tclint.torch_facts.compiling import DISABLED, OPAQUE, OPERATOR
+from tclint.torch_facts.compiling import DISABLED, KERNELS, OPAQUE, OPERATOR
 
 if TYPE_CHECKING:
     from tclint.semantics.interpreter.analysis import Analysis
 
 NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _Around = tuple[FunctionNode, ...]
-_KEPT_OUT: Final = DISABLED | OPAQUE
+_KEPT_OUT: Final = DISABLED | OPAQUE | KERNELS
 # What a decorator returns where it does not keep the function out.
 _TRACED: Final = ""
 
@@ -117,7 +117,7 @@ class _Ends:
         name = dotted_name(module, node.func)
         if name == OPERATOR:
             self.found.add(name)
-        elif name in DISABLED or name in OPAQUE:
+        elif name in _KEPT_OUT:
             self.found.add(name if _is_given(node, around) else _TRACED)
         elif name == "functools.partial" and node.args:
             self.follow(module, node.args[0], around)
@@ -132,7 +132,7 @@ class _Ends:
         self._dotted(module, dotted_name(module, node))
 
     def _dotted(self, module: ModuleInfo, name: str | None) -> None:
-        if name in DISABLED or name in OPAQUE:
+        if name in _KEPT_OUT:
             self.found.add(name)
         elif name is None or is_present(name):
             self.found.add(_TRACED)
