@@ -77,7 +77,7 @@ def _number(kind: str) -> Builtin:
             case Static():
                 if kind == "bool" and value.known:
                     return Static(kind, bool(value.value), known=True)
-                return Static(kind, default=value.default)
+                return Static(kind)
         return UNKNOWN
 
     return convert

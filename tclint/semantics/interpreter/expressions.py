@@ -21,7 +21,6 @@ from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import local_function
 from tclint.semantics.interpreter.iteration import element_of
 from tclint.semantics.interpreter.narrowing import instance_verdict, refine
-from tclint.semantics.interpreter.off_by_default import is_off
 from tclint.semantics.interpreter.special import (
     compared,
     negated,
@@ -274,8 +273,6 @@ def _membership(
     """What ``in`` gives: an object that says what it holds may know."""
     found = special(frame, node, owner, "__contains__", member)
     verdict = None if found is None else decide(frame, node, found, "in")
-    if isinstance(op, ast.In) and is_off(member):
-        return Static("bool", default=False)
     return Static("bool") if verdict is None else constant(verdict is isinstance(op, ast.In))
 
 

@@ -50,7 +50,7 @@ class _Asked:
 
     ``ends`` tells whether a value that is written there makes the test come out otherwise;
     ``grows`` that any entry does. ``number`` is what a counter has to be, ``first`` false where it
-    is not that in the first call; ``beside`` is what the place is compared with.
+    is not that in the first call.
     """
 
     place: ast.expr
@@ -58,7 +58,6 @@ class _Asked:
     grows: bool = False
     number: int | None = None
     first: bool = True
-    beside: ast.expr | None = None
 
 
 def taken_once(frame: Frame, test: ast.expr, block: Sequence[ast.stmt], outcome: bool) -> str:
@@ -108,30 +107,12 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, wanted: bool) -> _
         absent = isinstance(op, ast.NotIn) == wanted
         return _Asked(ast.Subscript(right, left), lambda _: True) if absent else None
     if constant is ...:
-        return _moved(_measured(left), right) or _moved(_measured(right), left)
+        return None
     if (type(op), constant, wanted) in _NONE_YET:
         return _Asked(_kept(left), _is_true, grows=True, number=0)
     if isinstance(op, _ORDER) or (isinstance(left, ast.Call) and left.args):
         return None
     return _equal(_kept(left), constant, isinstance(op, (ast.Eq, ast.Is)) == wanted)
-
-
-def _moved(place: ast.expr, beside: ast.expr) -> _Asked | None:
-    """A test whether what is kept is still of that size, device or number."""
-    if not isinstance(place, ast.Attribute) or isinstance(_measured(beside), ast.Attribute):
-        return None
-    return _Asked(place, lambda value: _text(beside) in ast.unparse(value), beside=beside)
-
-
-def _measured(node: ast.expr) -> ast.expr:
-    match node:
-        case ast.Subscript(value=ast.Attribute(value=inner, attr="shape")):
-            return inner
-        case ast.Attribute(value=inner, attr="device" | "dtype" | "shape"):
-            return node if getattr(inner, "id", None) == "self" else inner
-        case ast.Call(func=ast.Attribute(value=inner, attr="numel" | "size")):
-            return inner
-    return _kept(node)
 
 
 def _equal(place: ast.expr, constant: object, same: bool) -> _Asked:
@@ -251,8 +232,6 @@ class _Where:
         self.ended = True
         if not self._outlives(_holder(asked.place)) or self._is_put_back(asked):
             return ""
-        if asked.beside is not None and not self._outlives(asked.beside):
-            return f" when `{_text(asked.beside)}` changes"
         keys = [one.slice for one in ast.walk(asked.place) if isinstance(one, ast.Subscript)]
         once = FIRST_CALL if asked.first else ONE_CALL
         return once if all(map(self._outlives, keys)) else NEW_KEY

@@ -69,8 +69,8 @@ def call_bound(frame: Frame, node: ast.Call, callee: BoundExternal, arguments: A
             return _array_method(frame, node, name, arguments)
         case NumpyScalar() as number:
             return _number_method(frame, node, number, name, arguments)
-        case Static(type="str") as text:
-            return _string_method(frame, node, text, name, arguments)
+        case Static(type="str"):
+            return _string_method(frame, node, name, arguments)
         case Static():
             return STATIC
         case Object() as owner if name == "_replace":
@@ -298,9 +298,7 @@ def _asked_type(arguments: Arguments) -> str | None:
     return dtype.category if dtype is not None else None
 
 
-def _string_method(
-    frame: Frame, node: ast.Call, text: Static, name: str, arguments: Arguments
-) -> Value:
+def _string_method(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     if name == "format":
         read_template(frame, node, arguments)
         return Static("str")
@@ -308,8 +306,7 @@ def _string_method(
         return Sequence("list", Static("str"))
     if name in ("startswith", "endswith", "isdigit", "isalpha"):
         return Static("bool")
-    kept = name in ("lower", "upper", "strip", "replace", "join")
-    return Static("str", default=text.default) if kept else STATIC
+    return Static("str") if name in ("lower", "upper", "strip", "replace", "join") else STATIC
 
 
 def _object_method(

@@ -7,19 +7,19 @@ import ast
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.lattice import may_be_tensor, options
 from tclint.semantics.syntax import ATTRIBUTE, NAME
-from tclint.semantics.values import NONE, External, Static, Value
+from tclint.semantics.values import NONE, Static, Value
 
 
 def is_off_by_default(frame: Frame, test: ast.expr, *, outcome: bool) -> bool:
     """True when a test comes out like this only if somebody asks for it.
 
-    That is a flag that nobody has turned on, one of the environment too, anything but a default,
-    an entry of an optional dict, what is there for debugging or for a file that is run itself, and
-    a module that is called without its first input.
+    That is a flag that nobody has turned on, anything but a default, an entry of an optional dict,
+    what is there for debugging or for a file that is run itself, and a module that is called
+    without its first input.
     """
     if isinstance(test, (NAME, ATTRIBUTE)):
         value = frame.body.values.get(test)
-        return outcome and (is_off(value) or (_is_for_debugging(test) and not _is_on(value)))
+        return outcome and (_is_off(value) or (_is_for_debugging(test) and not _is_on(value)))
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return is_off_by_default(frame, operand, outcome=not outcome)
@@ -31,21 +31,18 @@ def is_off_by_default(frame: Frame, test: ast.expr, *, outcome: bool) -> bool:
             return outcome
         case ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()]):
             return outcome and frame.body.function is not None
-        case ast.Compare(left=counted, ops=[ast.Gt()], comparators=[ast.Constant(value=0)]) if (
-            _is_left_over(frame, counted)
-        ):
-            return outcome
+        case ast.Compare(left=counted, ops=[ast.Gt()], comparators=[ast.Constant(value=0)]):
+            return outcome and _is_left_over(frame, counted)
         case ast.Compare(left=ast.Constant(value=str()), ops=[ast.In()], comparators=[where]):
-            environment = frame.body.values.get(where) == External("os.environ")
-            return outcome and (environment or _is_optional(frame, where))
-        case ast.Call() | ast.Compare():
+            return outcome and _is_optional(frame, where)
+        case ast.Call():
             return outcome and (
-                is_off(frame.body.values.get(test)) or _is_optional_entry(frame, test)
+                _is_off(frame.body.values.get(test)) or _is_optional_entry(frame, test)
             )
     return False
 
 
-def is_off(value: Value | None) -> bool:
+def _is_off(value: Value | None) -> bool:
     """True for a flag that is off, or None, unless somebody passes it."""
     kinds = [option for option in options(value) if option is not NONE] if value else []
     return bool(kinds) and all(isinstance(kind, Static) and kind.default_off for kind in kinds)

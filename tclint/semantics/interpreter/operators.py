@@ -268,17 +268,10 @@ def compare(op: ast.cmpop, left: Value, right: Value) -> Value:
                 return Static("bool", bool(fold(left.value, right.value)), known=True)
             except TypeError:
                 return Static("bool")
-        return Static("bool", default=_while_off(op, left, right))
+        return Static("bool")
     if isinstance(left, (Static, SymInt)) and isinstance(right, (Static, SymInt)):
         return Static("bool")
     return UNKNOWN
-
-
-def _while_off(op: ast.cmpop, flag: Static, asked: Static) -> bool | None:
-    """False for the question whether a flag is on that is off unless somebody turns it on."""
-    on = asked.known and bool(asked.value) and asked.value != "0"
-    asks = isinstance(op, (ast.Gt, ast.Eq, ast.GtE) if on else (ast.Gt, ast.NotEq))
-    return False if flag.default_off and asked.known and asks else None
 
 
 def _is_no_operand(value: Value) -> bool:

@@ -27,7 +27,6 @@ from tclint.semantics.interpreter.library import call_library
 from tclint.semantics.interpreter.special import augment, operate
 from tclint.semantics.lattice import bounded, join, present, spread, tensor_in
 from tclint.semantics.values import (
-    NONE,
     UNKNOWN,
     External,
     Iteration,
@@ -308,25 +307,7 @@ _COLLECTIONS: Final[dict[str, Callable[..., Value]]] = {
     "deque": BUILTINS["builtins.list"], "OrderedDict": BUILTINS["builtins.dict"],
     "defaultdict": _default_dict, "ChainMap": _chain_map,
 }  # fmt: skip
-_OFF: Final = frozenset({"", "0", "false", "none", "no", "off"})
-_OF_LAUNCHERS: Final = frozenset({"rank", "local_rank", "world_size", "local_world_size"})
-
-
-def _environment(_frame: Frame, _node: ast.Call, arguments: Arguments) -> Value:
-    """What is off by default is a flag, and off unless somebody sets it."""
-    name, default, *_ = *arguments.positional, *arguments.keywords.values(), NONE, NONE
-    off = _text(default) in _OFF and _text(name) not in _OF_LAUNCHERS
-    held = Static("str", default=False if off else None)
-    return join((NONE, held)) if default is NONE else held
-
-
-def _text(value: Value) -> str | None:
-    return str(value.value).lower() if isinstance(value, Static) and value.known else None
-
-
 STANDARD: Final[dict[str, Builtin]] = {
-    "os.getenv": _environment,
-    "os.environ.get": _environment,
     **{f"operator.{name}": function for name, function in _OPERATOR.items()},
     **{f"itertools.{name}": function for name, function in _ITERTOOLS.items()},
     **{f"collections.{name}": function for name, function in _COLLECTIONS.items()},
