@@ -42,7 +42,8 @@ class Frame:
     (``rounds`` counts those around): a loop over numpy tells of them (``numpy_told``), the
     outermost one of what is left. ``moves`` are the ``.to()`` calls around calls being evaluated;
     ``tracked`` the variables with attributes that are followed (``self`` of ``self.cache``),
-    ``named`` those that ``:=`` binds, ``decided`` those whose value hangs on a condition.
+    ``named`` those that ``:=`` binds, ``decided`` those whose value hangs on a condition,
+    ``shapeless`` those whose ranks were forgotten, with the value that they have since then.
     ``behind`` says how often calls get past an `if` that left the block on one side.
     ``env`` is changed in place: whoever forks copies.
 
@@ -83,6 +84,7 @@ class Frame:
         self.tracked: set[str] = set()
         self.named: set[str] = set()
         self.decided: dict[str, Decided] = {}
+        self.shapeless: dict[str, Value] = {}
         self.behind: Callable[[list[ast.stmt]], Reach] | None = None
 
     def lookup(self, name: str) -> Value:

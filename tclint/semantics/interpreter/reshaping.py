@@ -39,7 +39,8 @@ def forget_shapes(frame: Frame) -> None:
     if function is not None:
         frame.analysis.reshaping.add(function)
     for path, value in frame.env.items():
-        frame.env[path] = _without_shape(value)
+        if frame.shapeless.get(path) is not value:
+            frame.env[path] = frame.shapeless[path] = _without_shape(value)
 
 
 def _without_shape(value: Value) -> Value:
