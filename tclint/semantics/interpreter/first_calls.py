@@ -262,7 +262,7 @@ class _Where:
         A counter that the block puts back comes to its number again.
         """
         asked.first = not asked.number
-        if isinstance(asked.place, ast.Name):
+        if isinstance(asked.place, (ast.Name, ast.Call)):  # nothing writes to what a call gives
             return ended
         place, lines = _text(asked.place), self._body.module.file.lines
         for one in self._beside()[0] if asked.number else ():
