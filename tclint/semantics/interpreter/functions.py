@@ -351,6 +351,8 @@ def _with_gradients(analysis: Analysis, forward: FunctionInfo) -> set[int]:
     for node in nodes(method.node) if method is not None else ():
         if isinstance(node, ast.Return) and node.value is not None:
             value = node.value
+            while isinstance(value, ast.BinOp):  # `(None,) + gradients`
+                value = value.left
             given = value.elts if isinstance(value, ast.Tuple) else [value]
             for place, one in enumerate(given):
                 if isinstance(one, ast.Starred):
