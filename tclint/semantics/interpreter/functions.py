@@ -29,8 +29,6 @@ from tclint.semantics.interpreter.memory import give_up, is_too_deep, walk_once
 from tclint.semantics.interpreter.not_traced import is_disabled, not_traced
 from tclint.semantics.interpreter.parameters import assumed_value, keywords_value
 from tclint.semantics.interpreter.reshaping import forget_shapes
-from tclint.semantics.interpreter.told import use_of
-from tclint.semantics.interpreter.weighing import value_by_use
 from tclint.semantics.interpreter.wrappers import wrappers_of
 from tclint.semantics.lattice import join, may_be_unknown, options
 from tclint.semantics.site import Reach
@@ -324,9 +322,7 @@ def root_env(analysis: Analysis, root: Root) -> Env:
             continue
         observed = seen.get(argument.arg, UNKNOWN)
         if gradients is not None and argument.annotation is None and default is None:
-            use = use_of(analysis, info, argument.arg)
-            given = place - is_method in gradients
-            env[argument.arg] = value_by_use(use, GRADIENT) if given else UNKNOWN
+            env[argument.arg] = GRADIENT if place - is_method in gradients else UNKNOWN
         elif isinstance(observed, Unknown) or observed is NONE:
             env[argument.arg] = assumed_value(analysis, info, argument, default)
             if place == is_method and is_model(root.region):
@@ -348,12 +344,13 @@ def _with_gradients(analysis: Analysis, forward: FunctionInfo) -> set[int]:
     """The places of an autograd function's inputs that get a gradient: certainly tensors."""
     method = analysis.project.method(forward.cls, "backward") if forward.cls else None
     found: set[int] = set()
+    alone = len(forward.node.args.args) == 2 and forward.node.args.vararg is None
     for node in nodes(method.node) if method is not None else ():
         if isinstance(node, ast.Return) and node.value is not None:
             value = node.value
             while isinstance(value, ast.BinOp):  # `(None,) + gradients`
                 value = value.left
-            given = value.elts if isinstance(value, ast.Tuple) else [value]
+            given = value.elts if isinstance(value, ast.Tuple) else [value] if alone else []
             for place, one in enumerate(given):
                 if isinstance(one, ast.Starred):
                     break
