@@ -289,7 +289,7 @@ SCRIPTS = (
             ),
         ),
     ),
-    Script("regression", "training", *_EXAMPLES, "regression/main.py", steps=150),
+    Script("regression", "training", *_EXAMPLES, "regression/main.py", steps=2000),
     Script(
         "time_sequence",
         "training",
