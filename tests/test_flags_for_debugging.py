@@ -105,3 +105,11 @@ compiled = torch.compile(f)
 def test_what_a_file_does_that_is_run_itself_is_not_done_by_others(tmp_path: Path) -> None:
     assert found(RUN_ITSELF, tmp_path) == [("TCL120", Confidence.LOW)]
     assert not breaks(RUN_ITSELF, pytest.importorskip("torch").ones(3))
+
+
+def test_an_attribute_for_debugging_that_may_be_missing_is_off(tmp_path: Path) -> None:
+    code = RUN_ITSELF.replace('__name__ == "__main__"', 'getattr(f, "DEBUG", False)')
+    assert found(code, tmp_path) == [("TCL120", Confidence.LOW)]
+    assert not breaks(code, pytest.importorskip("torch").ones(3))
+    other = code.replace("DEBUG", "loud")
+    assert found(other, tmp_path) == [("TCL120", Confidence.HIGH)]

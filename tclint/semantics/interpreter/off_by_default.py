@@ -36,9 +36,8 @@ def is_off_by_default(frame: Frame, test: ast.expr, *, outcome: bool) -> bool:
         case ast.Compare(left=ast.Constant(value=str()), ops=[ast.In()], comparators=[where]):
             return outcome and _is_optional(frame, where)
         case ast.Call():
-            return outcome and (
-                _is_off(frame.body.values.get(test)) or _is_optional_entry(frame, test)
-            )
+            asked = _is_optional_entry(frame, test) or _is_for_debugging(test)
+            return outcome and (asked or _is_off(frame.body.values.get(test)))
     return False
 
 
@@ -56,6 +55,11 @@ def _is_on(value: Value | None) -> bool:
 def _is_for_debugging(node: ast.expr) -> bool:
     """True for `debug`, `self.debug_shapes` and their like, by the name alone."""
     match node:
+        case ast.Call(
+            func=ast.Name(id="getattr"),
+            args=[_, ast.Constant(value=str() as name), ast.Constant(value=False)],
+        ):
+            return "debug" in name.lower().split("_")
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return "debug" in name.lower().split("_")
     return False
