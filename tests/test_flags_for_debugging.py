@@ -107,9 +107,28 @@ def test_what_a_file_does_that_is_run_itself_is_not_done_by_others(tmp_path: Pat
     assert not breaks(RUN_ITSELF, pytest.importorskip("torch").ones(3))
 
 
+CONTEXT = """\
+import torch
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        if getattr(ctx, "DEBUG", False):
+            print(1)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+def f(x):
+    return Double.apply(x)
+"""
+
+
 def test_an_attribute_for_debugging_that_may_be_missing_is_off(tmp_path: Path) -> None:
-    code = RUN_ITSELF.replace('__name__ == "__main__"', 'getattr(f, "DEBUG", False)')
-    assert found(code, tmp_path) == [("TCL120", Confidence.LOW)]
-    assert not breaks(code, pytest.importorskip("torch").ones(3))
-    other = code.replace("DEBUG", "loud")
-    assert found(other, tmp_path) == [("TCL120", Confidence.HIGH)]
+    assert found(CONTEXT, tmp_path) == [("TCL120", Confidence.LOW)]
+    assert not breaks(CONTEXT, pytest.importorskip("torch").ones(3, requires_grad=True))
+    assert found(CONTEXT.replace("DEBUG", "loud"), tmp_path) == [("TCL120", Confidence.HIGH)]
