@@ -147,7 +147,8 @@ class Timed:
     def lines(self, wanted: frozenset[Place], *, model: bool = True) -> Mapping[Place, float]:
         """What the lines take, less what others of them take that ran inside.
 
-        Without ``model`` also less what a model takes there.
+        Without ``model`` also less what a model takes there, and none that calls one itself: nobody
+        knows how much of it that is.
         """
         spent: Counter[Place] = Counter()
         for at, one in enumerate(self.found):
@@ -158,12 +159,15 @@ class Timed:
                     spent[one.place] += one.ms  # type: ignore[assignment]
                     if outer is not None:
                         spent[outer] -= one.ms  # type: ignore[assignment]
-        for at in () if model else self.learning:
-            around = [self.found[up].place for up in (at, *self._above(at))]
+        if model:
+            return {place: ms / self.steps for place, ms in spent.items()}
+        for at in self.learning:
+            around = (self.found[up].place for up in self._above(at))
             outer = next((place for place in around if place in wanted), None)
             if outer is not None and not any(up in self.learning for up in self._above(at)):
                 spent[outer] -= self.found[at].ms  # type: ignore[assignment]
-        return {place: ms / self.steps for place, ms in spent.items()}
+        call = {self.found[at].place for at in self.learning}
+        return {place: ms / self.steps for place, ms in spent.items() if place not in call}
 
     def dearest(self, named: Place | None) -> tuple[float, frozenset[Place]]:
         """What the dearest statement takes that runs no model, and the lines that are as dear.
