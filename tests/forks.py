@@ -251,7 +251,7 @@ def everything(*packages: str) -> list[str]:
     for name in packages:
         path = importlib.import_module(name).__path__
         found += [one.name for one in pkgutil.walk_packages(path, f"{name}.")]
-    elsewhere = re.compile(r"tclint\.(recorder|pytest_plugin|integrations|verify)\b")
+    elsewhere = re.compile(r"tclint\.(recorder|pytest_plugin|verify)\b")
     return [name for name in found if not name.endswith(".__main__") and not elsewhere.match(name)]
 
 

@@ -25,7 +25,7 @@ FLOORS = (
     {"recorder"}, GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, CONFIG, {"semantics"},
     {"lint"}, {"cache"}, {"git"}, {"fix"}, {"report"}, {"verify"}, {"confirm"}, {"run"},
     {"upgrade"}, {"fleet"}, {"review"}, {"server"}, {"testing"}, {"pytest_plugin"},
-    {"agents"}, {"api"}, {"integrations"}, {"cli", "__main__"},
+    {"agents"}, {"api"}, {"cli", "__main__"},
 )  # fmt: skip
 """The folders of `tclint/` from the lowest to the highest: each may import the ones below it."""
 BELOW_RULES = (GROUND, {"torch_facts"}, {"source"}, {"torch_bounds"}, {"semantics"}, {"lint"})
