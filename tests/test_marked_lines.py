@@ -22,9 +22,9 @@ PROGRAMS = {
     "losses": """
         import torch.nn.functional as F
 
-        def f1(logits: torch.Tensor, to: torch.Tensor, w: torch.Tensor):
+        def f1(logits: torch.Tensor, target: torch.Tensor, w: torch.Tensor):
             p = F.log_softmax(logits, dim=1)
-            return -(w[to] * p[range(len(to)), to]).sum() / w[to].sum()  # TCL607: use
+            return -(w[target] * p[range(len(target)), target]).sum() / w[target].sum()  # TCL607
 
         def f2(logits: torch.Tensor, target: torch.Tensor, w: torch.Tensor, other: torch.Tensor):
             p = F.log_softmax(logits, dim=1)
@@ -52,17 +52,17 @@ PROGRAMS = {
 
         def f8(logits: torch.Tensor, target: torch.Tensor):
             p = F.log_softmax(logits, dim=1)
-            return -p.gather(1, target.unsqueeze(1)).mean()  # TCL607: use
+            return -p.gather(1, target.unsqueeze(1)).mean()  # TCL607
 
         def f9(logits: torch.Tensor, target: torch.Tensor):
             p = F.log_softmax(logits, dim=1)
             torch.add(logits, 1, out=logits)
-            return -p[range(len(target)), target].mean()  # TCL607: use
+            return -p[range(len(target)), target].mean()  # TCL607: `logits` changes before the
 
         def f10(logits: torch.Tensor, target: torch.Tensor):
             p = F.log_softmax(logits, dim=1)
             F.relu_(logits)
-            return -p[range(len(target)), target].mean()  # TCL607: use
+            return -p[range(len(target)), target].mean()  # TCL607: `logits` changes before the
 
         def f11(logits: torch.Tensor, target: torch.Tensor, flag: bool):
             p = F.log_softmax(logits, dim=1)

@@ -23,6 +23,7 @@ pytestmark = [
 ]
 COPIES = "TCL330"
 CREATED = "TCL310"
+FORMULAS = "TCL60"
 
 
 def _syncs(call: Callable[[], object]) -> int:
@@ -72,6 +73,30 @@ def test_a_tensor_made_on_the_device_is_not_waited_for(rule: Rule, example: Bad)
     assert after is not None
     before, fixed = _function(example.code), _function(after)
     assert _syncs(lambda: before(*inputs)) > _syncs(lambda: fixed(*inputs))
+
+
+@pytest.mark.parametrize(("rule", "example"), cases(Bad, where=_of(FORMULAS)))
+def test_an_operator_gives_what_the_formula_gave(rule: Rule, example: Bad) -> None:
+    if example.unsafe is None:
+        pytest.skip("no fix")
+    inputs = _on_gpu(example.inputs)
+    before, after = (_function(code)(*inputs) for code in (example.code, example.unsafe))
+    torch.testing.assert_close(before, after)
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+@pytest.mark.parametrize(("rule", "example"), cases(Bad, where=_of(FORMULAS)))
+def test_an_operator_rounds_no_worse_than_the_formula(rule: Rule, example: Bad, name: str) -> None:
+    if example.unsafe is None or rule.code == "TCL607" or "float64" in example.code:
+        pytest.skip("not of one dtype")
+    torch.manual_seed(0)
+    exact = [torch.randn_like(one).double() for one in _on_gpu(example.inputs)]
+    rounded = [one.to(getattr(torch, name)) for one in exact]
+    truth = _function(example.code)(*[one.double() for one in rounded])
+    formula, operator = (_function(c)(*rounded) for c in (example.code, example.unsafe))
+    error = (formula - truth).abs().max()
+    step = torch.finfo(getattr(torch, name)).eps * truth.abs().max()
+    assert (operator - truth).abs().max() <= error + 2 * step
 
 
 def _skipped(code: str) -> int:

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Final
 
-from tclint.diagnostics import Advice, Confidence, Decline, Effect, Worth
+from tclint.diagnostics import Confidence, Decline, Effect, Worth
+from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Tensor
 
 from ..lib.facts.fallbacks import KEPT, is_fallback
-from .def_use import is_one_value, value_of
+from ..lib.judge.verdict import Changes
+from ..lib.rewrite.proved import NO_TORCH, repair_as_proved
+from .def_use import definitions, is_one_value, reaches, removing, unused_without, value_of
 from .operations import Operation, operation, same
 
+_CHANGES: Final = Changes(
+    "the last bits differ; class -100 is ignored and other negative classes raise, where an index "
+    "counted them from the end; classes must be int64, and weights have the logits' dtype and no "
+    "gradient"
+)
 _FUNCTION: Final = "torch.nn.functional.cross_entropy"
 _COUNTERS: Final = ("range", "torch.arange")
 
@@ -40,7 +50,7 @@ class CrossEntropyByHand(Rule[Call]):
             return None
         return Finding(
             "A cross-entropy by hand: a kernel for each operator; `F.cross_entropy` takes two",
-            _advice(event.site, found),
+            _repair(event, found),
             node=found.whole,
             confidence=Confidence.MEDIUM,
         )
@@ -55,6 +65,10 @@ class _Loss:
     target: ast.expr
     weight: ast.expr | None
     parts: tuple[ast.expr, ...]
+
+    def assignments(self, site: Site) -> Iterator[ast.Assign]:
+        """The statements that compute the parts."""
+        return definitions(site, *self.parts)
 
 
 def _loss(site: Site, node: ast.AST) -> _Loss | None:
@@ -209,11 +223,24 @@ def _is_one_target(site: Site, made: _Loss) -> bool:
     return is_one_value(site, made.target, made.parts, made.whole)
 
 
-def _advice(site: Site, found: _Loss) -> Advice | Decline:
+def _repair(event: Call, found: _Loss) -> Repair | Decline:
+    site = event.site
+    arguments = {"x": found.logits, "target": found.target}
+    if found.weight is not None:
+        arguments["weight"] = found.weight
+    needed = {n.id for part in arguments.values() for n in nodes(part) if isinstance(n, ast.Name)}
+    dropped = unused_without(site, found.whole, found.assignments(site), needed)
+    if isinstance(dropped, Decline):
+        return dropped
+    for part in arguments.values():
+        if not reaches(site, part, found.whole, dropped):
+            return Decline(f"`{site.text(part)}` changes before the loss is computed")
+    spelled = site.spell(_FUNCTION)
+    if spelled is None:
+        return NO_TORCH
     if is_fallback(site, found.whole, _FUNCTION):
         return Decline(KEPT.format(_FUNCTION))
-    logits, weight = site.text(found.logits), ""
-    if found.weight is not None:
-        weight = f", weight={site.text(found.weight)}"
-    call = f"F.cross_entropy({logits}, {site.text(found.target)}{weight})"
-    return Advice(f"use `{call}`, with the `{logits}` that `log_softmax` takes")
+    weight = ", weight=$weight" if found.weight is not None else ""
+    call = Replace(found.whole, f"{spelled}($x, $target{weight})", arguments)
+    fix = repair_as_proved(_CHANGES, "Use `F.cross_entropy`", (call,))
+    return removing(fix, dropped) if isinstance(fix, Repair) else fix

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
+from tclint.diagnostics import Decline
+from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 
+from ..lib.facts.purity import is_pure
 from ..lib.facts.reaching import block_of, reads_until_rebound
+
+_DRAWING = ("_", "rrelu", "gumbel_softmax", "fractional_max_pool2d", "fractional_max_pool3d")
 
 
 def statement_of(site: Site, node: ast.AST) -> ast.stmt | None:
@@ -76,6 +82,63 @@ def value_of(site: Site, node: ast.expr) -> ast.expr:
         node = found.value
 
 
+def definitions(site: Site, *reads: ast.expr) -> Iterator[ast.Assign]:
+    """The assignments that :func:`value_of` goes through, the nearest first."""
+    for node in reads:
+        found = definition(site, node)
+        while found is not None:
+            yield found
+            found = definition(site, found.value)
+
+
+def unused_without(
+    site: Site, place: ast.expr, parts: Iterable[ast.Assign], needed: Collection[str] = ()
+) -> list[ast.Assign] | Decline:
+    """The assignments that serve nothing but ``place``, each other, and so on up.
+
+    The ``parts`` are known to compute only; the variables ``needed`` are used still. Declines where
+    something would be computed for nothing that may do more than compute.
+    """
+    meant, gone, dropped = {*parts}, {*nodes(place)}, list[ast.Assign]()
+    pending = dict.fromkeys([*meant, *_served(site, place, needed)])
+    while pending:
+        assignment = max(pending, key=lambda one: one.lineno)
+        del pending[assignment]
+        reads = reads_until_rebound(site, assignment, ast.unparse(assignment.targets[0]))
+        if reads is None or not gone.issuperset(reads):
+            continue
+        if assignment not in meant and not _only_computes(site, assignment.value):
+            return Decline(f"`{site.text(assignment)}` would be computed for nothing")
+        dropped.append(assignment)
+        gone.update(nodes(assignment))
+        found = _served(site, assignment.value, needed)
+        pending.update((one, None) for one in found if one not in dropped)
+    return dropped
+
+
+def _served(site: Site, node: ast.expr, needed: Collection[str]) -> Iterator[ast.Assign]:
+    """The assignments of the variables that an expression reads."""
+    for name in nodes(node):
+        found = definition(site, name) if isinstance(name, ast.Name) else None
+        if found is not None and ast.unparse(found.targets[0]) not in needed:
+            yield found
+
+
+def _only_computes(site: Site, node: ast.expr) -> bool:
+    """True for what is pure, and for functions of `F` that draw nothing."""
+    calls = [part for part in nodes(node) if isinstance(part, ast.Call)]
+    names = [site.dotted(call.func) or "" for call in calls]
+    functional = [name for name in names if name.startswith("torch.nn.functional.")]
+    if not functional or len(functional) < len(calls):
+        return is_pure(site, node)
+    return not any("drop" in name or name.endswith(_DRAWING) for name in functional)
+
+
+def removing(fix: Repair, statements: Iterable[ast.stmt]) -> Repair:
+    """The repair, with some statements removed as well."""
+    return replace(fix, rewrites=(*fix.rewrites, *(Replace(one, "") for one in statements)))
+
+
 def only_use(site: Site, node: ast.expr) -> ast.expr | None:
     """The one place where a computed value is used: itself, or the only read of its variable."""
     parent = site.parent(node)
@@ -88,15 +151,20 @@ def only_use(site: Site, node: ast.expr) -> ast.expr | None:
     return reads[0] if reads is not None and len(reads) == 1 else None
 
 
-def _reaches(site: Site, node: ast.expr, place: ast.expr) -> bool:
-    """True when the variables of ``node`` still hold at ``place`` what they hold at ``node``."""
+def reaches(
+    site: Site, node: ast.expr, place: ast.expr, without: Collection[ast.stmt] = ()
+) -> bool:
+    """True when the variables of ``node`` still hold at ``place`` what they hold at ``node``.
+
+    The statements ``without`` are about to be removed.
+    """
     first, last = statement_of(site, node), statement_of(site, place)
     if first is None or last is None or first is last:
         return first is last
     block = block_of(site, first)
     if last not in block:
         return False
-    between = block[block.index(first) : block.index(last)]
+    between = [s for s in block[block.index(first) : block.index(last)] if s not in without]
     names = {n.id for n in nodes(node) if isinstance(n, ast.Name)}
     return not any(is_written(n, name) for s in between for n in nodes(s) for name in names)
 
@@ -109,7 +177,7 @@ def is_one_value(site: Site, x: ast.expr, parts: Iterable[ast.expr], place: ast.
             if not isinstance(node, ast.expr):
                 continue
             if ast.dump(node) == ast.dump(x):
-                if not _reaches(site, node, place):
+                if not reaches(site, node, place):
                     return False
             elif (found := definition(site, node)) is not None and found not in seen:
                 seen.add(found)
