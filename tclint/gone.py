@@ -56,6 +56,7 @@ SETTINGS: Final[Mapping[str, str]] = {
 CODES: Final[Mapping[str, str]] = {
     "TCL166": "give `torch._check` a message that is a function defined in the call, such as "
     "`lambda: 'text'`; no rule looks for it",
+    "TCL333": "read a number that no step changes once, before the loop; no rule looks for it",
     "TCL601": "write `F.log_softmax(x, dim)`; no rule looks for it",
     "TCL602": "write `torch.logsumexp(x, dim)`; no rule looks for it",
     "TCL603": "write `F.softmax(x, dim)`; no rule looks for it",

@@ -35,12 +35,6 @@ def own_nodes(loop: StepBody) -> Iterator[ast.AST]:
             pending.extend(reversed(children(node)))
 
 
-def of_each_step(loop: StepBody) -> list[ast.AST]:
-    """What a loop may evaluate more than once: not what it runs over."""
-    tests = [loop.test] if isinstance(loop, ast.While) else []
-    return [node for part in (*tests, *loop.body) for node in ast.walk(part)]
-
-
 def called(node: ast.AST) -> str:
     """The last name that a call calls; empty for everything else."""
     match node:
