@@ -55,6 +55,7 @@ def test_the_steps_that_are_timed_lie_around_the_window(arm: str, tmp_path: Path
     if arm == "recorder":
         sites.insert(0, str(RECORDER))
         told |= {"TCLINT_RECORD": str(tmp_path / "recording"), "TCLINT_RECORD_WARM_UP": "31"}
+        told["TCLINT_RECORD_WINDOW"] = "3,20,3,1"
     told["PYTHONPATH"] = os.pathsep.join(sites)
     subprocess.run([sys.executable, "train.py"], cwd=tmp_path, env=kept | told, check=True)
     found = json.loads((tmp_path / "steps.json").read_text())

@@ -48,7 +48,7 @@ from tclint.run.launch import SITE as RECORDER
 
 SITE = Path(__file__).with_name("site")
 ARMS = ("none", "recorder", "older", "unwatched", "plain", "hasty", "attached", "host")
-_WINDOWS = {"recorder": "3,20,3", "older": "3,20,3", "unwatched": "0,0,0"}
+_WINDOWS = {"recorder": "3,20,3,1", "older": "3,20,3", "unwatched": "0,0,0"}
 _FOREVER = {"torch_geometric": ("examples/compile/gcn.py", "range(1, 201)", "range(1, 1_000_001)")}
 _DIGITS = 8_000
 """So many that no epoch ends while steps are timed."""

@@ -85,14 +85,15 @@ class _Switch:
 class Samples:
     """Looks each millisecond in some steps."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, windows: int = _MOST_WINDOWS) -> None:
         self._recording = recording
+        self._most = windows
         self._hits = self._windows = 0
 
     @property
     def too_few(self) -> bool:
         """Whether more steps should be looked at."""
-        return 0 < self._windows < _MOST_WINDOWS and self._hits < _ENOUGH
+        return 0 < self._windows < self._most and self._hits < _ENOUGH
 
     def open(self, step: Callable[[], int]) -> bool:
         """Begin to look."""

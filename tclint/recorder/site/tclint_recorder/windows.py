@@ -109,14 +109,17 @@ class Windows:
 
 
 def planned(torch: Any, recording: Recording, told: Mapping[str, str]) -> Windows:
-    """The windows in their order, each with its number of steps."""
+    """The windows in their order, each with its number of steps.
+
+    A fourth number is how often samples are taken at most.
+    """
     text = told.get("TCLINT_RECORD_WINDOW", _SIZES)
     sizes = [int(size) for size in text.split(",") if size.strip().isdecimal()]
-    if len(sizes) != 3:
-        recording.lines.note("windows", f"not three numbers: {text}")
+    if len(sizes) not in {3, 4}:
+        recording.lines.note("windows", f"not three numbers, or four: {text}")
         return Windows(recording, ())
-    syncs, looks, profile = sizes
-    heard, samples = Syncs(torch, recording), Samples(recording)
+    syncs, looks, profile, *most = sizes
+    heard, samples = Syncs(torch, recording), Samples(recording, *most)
     plan = (
         (heard, syncs),
         (samples, looks),
