@@ -93,12 +93,6 @@ def classes_of_an_object(number: int) -> Files:
     return {"m.py": f"{HEAD}{classes}def pick(k):\n{pick}{_called('pick(k).run(x)')}"}
 
 
-def lines_that_make_an_object(number: int) -> Files:
-    made = f"class C(Made):\n    def run(self, x):\n        {HOST}\n        return x\n\n"
-    pick = "".join(f"    if k == {n}:\n        return C()\n" for n in range(number))
-    return {"m.py": f"{HEAD}{made}def pick(k):\n{pick}{_called('pick(k).run(x)')}"}
-
-
 def modules_of_a_choice(number: int) -> Files:
     bodies = ["pass"] * (number - 1) + [HOST]
     classes = "".join(
@@ -185,7 +179,6 @@ CASES: dict[str, tuple[Callable[[int], Files], int, bool]] = {
     "24 calls of eager code": (chain_of_factories, 24, False),
     "24 calls, each of many": (many_calls_too_deep, 30, True),
     "8 classes for": (classes_of_an_object, 8, False),
-    "8 lines that make one": (lines_that_make_an_object, 8, True),
     "63 modules or None": (modules_of_a_choice, 63, False),
     "64 alternatives": (table_of_functions, 64, False),
     "64 functions in lists": (table_of_lists, 61, False),

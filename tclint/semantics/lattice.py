@@ -193,7 +193,6 @@ def _merge_objects(flat: dict[Value, None]) -> None:
 
 def _of_many(flat: dict[Value, None]) -> dict[Value, None]:
     """The alternatives that code hangs on, as many as may be; what the others are is not known."""
-    flat = {_made_anywhere(value): None for value in flat}
     objects = [value for value in flat if type(value) is Object and not value.is_module]
     if len(objects) > CLASSES.most:
         CLASSES.cut()
@@ -209,15 +208,6 @@ def _of_many(flat: dict[Value, None]) -> dict[Value, None]:
     if data:
         flat[UNKNOWN] = None
     return flat
-
-
-def _made_anywhere(value: Value) -> Value:
-    """An object of the project, or a method of one, wherever it was made: its class counts."""
-    if type(value) is Function and type(value.bound) is Object:
-        return Function(value.info, _made_anywhere(value.bound))
-    if type(value) is not Object or value.cls is None or value.is_module or value.is_optimizer:
-        return value
-    return Object(value.name, value.cls, fields=value.fields)
 
 
 _DATA: Final = frozenset({Static, Unknown, Sequence, Mapping})
