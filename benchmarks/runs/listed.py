@@ -112,20 +112,11 @@ _GRAPHS = Change(
         ("losses.append(loss.detach())", "losses.append(loss.detach().clone())"),
     ),
 )
+_IMAGES = "model = Net().cuda(device)"
 _COMPILED_LAST = (
-    "model = Net().cuda(device).to(memory_format=torch.channels_last); "
-    "model.compile(mode='reduce-overhead')"
+    f"{_IMAGES}.to(memory_format=torch.channels_last); model.compile(mode='reduce-overhead')"
 )
-_COMPILED_IMAGES = Change(
-    "compile",
-    "model = Net().cuda(device)",
-    (
-        (
-            "model = Net().cuda(device)",
-            _COMPILED_LAST,
-        ),
-    ),
-)
+_COMPILED_IMAGES = Change("compile", _IMAGES, ((_IMAGES, _COMPILED_LAST),))
 
 SCRIPTS = (
     Script(
@@ -446,7 +437,7 @@ SCRIPTS = (
         steps=58,
         changes=(
             _LOSS,
-            compiled("model = Net().cuda(device)", "model"),
+            compiled(_IMAGES, "model"),
         ),
     ),
     Script(

@@ -161,10 +161,10 @@ class Timed:
                         spent[outer] -= one.ms  # type: ignore[assignment]
         if model:
             return {place: ms / self.steps for place, ms in spent.items()}
-        for at in self.learning:
+        for at in self._models():
             around = (self.found[up].place for up in self._above(at))
             outer = next((place for place in around if place in wanted), None)
-            if outer is not None and not any(up in self.learning for up in self._above(at)):
+            if outer is not None:
                 spent[outer] -= self.found[at].ms  # type: ignore[assignment]
         call = {self.found[at].place for at in self.learning}
         return {place: ms / self.steps for place, ms in spent.items() if place not in call}
@@ -195,20 +195,24 @@ class Timed:
         spent = sum(one.ms for one in self.found if one.place == named)
         model = (
             self.found[at].ms
-            for at in self.learning
+            for at in self._models()
             if any(self.found[up].place == named for up in (at, *self._above(at)))
         )
         return spent - sum(model)
+
+    def _models(self) -> Iterator[int]:
+        """The entries that call a model, but for those within one that calls its parts."""
+        return (at for at in self.learning if not self._is_in_model(at))
+
+    def _is_in_model(self, at: int) -> bool:
+        return any(up in self.learning for up in self._above(at))
 
     def _is_top(self, at: int) -> bool:
         """Whether an entry runs no model, and all in which it ran do."""
         one = self.found[at]
         if not one.ms or at in self.around or at in self.learning:
             return False
-        above = one.inside
-        return not any(up in self.learning for up in self._above(at)) and (
-            above < 0 or above in self.around
-        )
+        return (one.inside < 0 or one.inside in self.around) and not self._is_in_model(at)
 
     def _above(self, at: int) -> Iterator[int]:
         above = self.found[at].inside
