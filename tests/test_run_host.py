@@ -156,6 +156,20 @@ def test_what_a_closure_of_the_optimizer_calls_is_not_the_optimizers_work(sample
     assert [round(work.part(part), 6) for part in Part] == [5, 5, 0]
 
 
+def test_what_dynamo_calls_for_torch_without_compiling_it_is_no_forward_pass(
+    sampled: Sampled,
+) -> None:
+    """A method of an optimizer runs through the same function as what is compiled."""
+    dynamo = [(f"{TORCH}/_dynamo/eval_frame.py", 1200, "_fn")]
+    sampled.hit(50, (14, "train"), inside=dynamo)
+    sampled.hit(50, (18, "train"), inside=[(f"{TORCH}/_compile.py", 54, "inner"), *dynamo])
+    sampled.sampled()
+    found = sampled.answer()
+    assert [round(found.work.part(part), 6) for part in Part] == [5, 0, 0]
+    (dear,) = found.dear
+    assert (dear.line.row, round(dear.price.total.value)) == (17, 5)
+
+
 def test_a_usual_step_is_drawn_from_its_start_to_its_end(sampled: Sampled) -> None:
     sampled.hit(1, (14, "train"), inside=MODULE)
     sampled.hit(1, (15, "train"), inside=BACKWARD)

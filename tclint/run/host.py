@@ -137,8 +137,19 @@ def stack_part(stack: Sequence[Place], libraries: Libraries) -> Part | None:
         # An optimizer of the user's own is a line that can be changed, unless it is compiled.
         own = any(not libraries.holds(place.filename) for place in stack[optimizer:])
         return None if own and not in_graph(stack, libraries) else Part.OPTIMIZER
-    compiled = _last(stack, libraries.within_torch("_dynamo/eval_frame.py"))
-    return Part.FORWARD if max(module, compiled) >= 0 else None
+    compiled = any(_enters_compiled(stack, at, libraries) for at in range(len(stack)))
+    return Part.FORWARD if module >= 0 or compiled else None
+
+
+def _enters_compiled(stack: Sequence[Place], at: int, libraries: Libraries) -> bool:
+    """Whether a frame is Dynamo's that runs what is compiled.
+
+    The same function of Dynamo's calls what torch itself never compiles, such as the methods of an
+    optimizer: ``torch/_compile.py`` asks for that.
+    """
+    if not stack[at].filename.startswith(libraries.within_torch("_dynamo/eval_frame.py")):
+        return False
+    return not (at and stack[at - 1].filename.startswith(libraries.within_torch("_compile.py")))
 
 
 def _last(stack: Sequence[Place], within: tuple[str, ...], without: tuple[str, ...] = ()) -> int:
@@ -267,9 +278,13 @@ class _Division:
 
     def _outside(self, stack: Stack) -> Stack:
         """A stack as far as the first model that is called in it."""
-        calls = self._libraries.within_torch("nn/modules/module.py", "_dynamo/eval_frame.py")
-        first = next((n for n, p in enumerate(stack) if p.filename.startswith(calls)), len(stack))
-        return stack[:first]
+        modules = self._libraries.within_torch("nn/modules/module.py")
+        calls = (
+            at
+            for at, place in enumerate(stack)
+            if place.filename.startswith(modules) or _enters_compiled(stack, at, self._libraries)
+        )
+        return stack[: next(calls, len(stack))]
 
     def _path(self, stack: Stack) -> list[Place]:
         """The user's frames from the loop's on, without those of the model's own code."""
