@@ -11,7 +11,7 @@ MARKS ?= not slow and not exhaustive
 PYTEST_FLAGS ?= -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-static test-all test-exhaustive lint format docs docs-check site pictures tutorial wheel compiled torch-facts \
+.PHONY: help install demo test test-static test-all test-exhaustive lint core-figures format docs docs-check site pictures tutorial wheel compiled torch-facts \
 	lock audit dist sbom clean \
 	bench-analysis bench-models bench-speed bench-repair bench-packages bench-preserve preserve-programs attack
 
@@ -74,6 +74,9 @@ lint: $(INSTALLED) ## check the sources, with tclint itself too
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/tclint check tclint rules
+
+core-figures: $(INSTALLED) ## count what the code asks the syntax tree and lists by hand
+	$(BIN)/python -m scripts.core_figures
 
 format: $(INSTALLED) ## format the sources and apply ruff's safe fixes
 	$(BIN)/ruff check --fix .
