@@ -37,7 +37,6 @@ DEFAULT_EXCLUDE: Final = (
     "__pypackages__",
     "_build",
     "build",
-    "dist",
     "node_modules",
     "site-packages",
     "venv",

@@ -34,6 +34,11 @@ from tclint.torch_facts.starred import OF_PYTHON
 # those are read.
 STARS: Final = Bound(32, "star imports may bring in a name")
 
+SOURCES: Final = ("src", "lib", "python")
+"""Folders of a project that hold what it installs."""
+
+INSTALLS: Final = ("setup.py", "setup.cfg", "pyproject.toml")
+
 TABLED: Final = ("torch", "numpy")
 """The packages whose names tables tell."""
 
@@ -62,9 +67,9 @@ class Project:
         self._installed = installed
         self._here = os.getcwd()  # noqa: PTH109 (these are strings: there are many files)
         self._names: dict[Path, str] = module_names(paths)
-        self._paths: dict[str, Path] = {}
+        self._paths: dict[str, list[Path]] = {}
         for path, name in self._names.items():
-            self._paths.setdefault(name, path)
+            self._paths.setdefault(name, []).append(path)
         self._by_text: dict[str, Path] = {self._text(path): path for path in self._names}
         self._tops: set[str] = set()
         self._forget()
@@ -210,15 +215,17 @@ class Project:
         """The file that ``import name`` reads; a script's imports look in its own folder first.
 
         A package's modules do not see each other so, unless one of them is a script. Folders make
-        packages without an ``__init__.py``, too: seen from one of those above.
+        packages without an ``__init__.py``, too: seen from one of those above. What stands in a
+        folder that only a path of the environment leads to is not found.
         """
         tail = f"{os.sep}{name.replace('.', os.sep)}"
         top = name.partition(".")[0]
         sibling = f"{folder.rstrip(os.sep)}{tail}.py" if folder else ""
-        beside = self._by_text.get(sibling) or self._by_text.get(_leads_to(sibling))
+        package = self._by_text.get(f"{sibling[:-3]}{os.sep}__init__.py")
+        beside = package or self._by_text.get(sibling) or self._by_text.get(_leads_to(sibling))
         if beside is not None and self._is_on_path(folder, top):
             return beside
-        known = self._paths.get(name)
+        known = self._nearest(folder, name)
         if name == top:
             return self._of_a_script(folder, tail) or known
         if known is None:
@@ -226,9 +233,29 @@ class Project:
             return known or self._through_link(*name.rpartition(".")[::2])
         return known
 
+    def _nearest(self, folder: str, name: str) -> Path | None:
+        """The file of that name in the nearest folder into which Python looks from another."""
+        nearest, found = "", None
+        for path in self._paths.get(name, ()):
+            parts = name.count(".") + (2 if path.stem == "__init__" else 1)
+            base = self._text(path).rsplit(os.sep, parts)[0]
+            is_above = f"{folder}{os.sep}".startswith(f"{base}{os.sep}") or not folder
+            near = base if is_above else " "
+            if near > nearest and (is_above or self._is_added(folder, base, name)):
+                nearest, found = near, path
+        return found
+
+    def _is_added(self, folder: str, base: str, name: str) -> bool:
+        """Whether Python looks into a folder beside another: for sources and what is installed."""
+        above, last = os.path.split(base)
+        if last in SOURCES and f"{folder}{os.sep}".startswith(f"{above}{os.sep}"):
+            return True
+        top = f"{base}{os.sep}{name.partition('.')[0]}"
+        return self._is_package(top) and (_is_project(base) or _is_project(top))
+
     def _through_link(self, package: str, name: str) -> Path | None:
         """The package that a link leads to which stands in another one's folder."""
-        above = self._paths.get(package)
+        above = next(iter(self._paths.get(package, ())), None)
         if above is None and "." in package:
             above = self._through_link(*package.rpartition(".")[::2])
         if above is None or above.stem != "__init__":
@@ -319,7 +346,9 @@ class Project:
     def _missing(self, module: ModuleInfo, name: str) -> Unclear | None:
         """Why nobody can tell what a module has under a name; None where nothing is unusual."""
         unbound = None if name.startswith("_") else self.unbound(module, name)
-        if unbound is None or module.installed:
+        inside = f"{self._folder(module)}{os.sep}{name}{os.sep}"
+        is_folder = module.is_package and any(text.startswith(inside) for text in self._by_text)
+        if unbound is None or module.installed or is_folder:
             return None
         return self._unclear(
             f"nothing that can be read in `{module.name}` binds `{name}`",
@@ -653,6 +682,11 @@ PLAIN_BASES: Final = frozenset(
 
 def _is_of_modules(name: str) -> bool:
     return name.startswith(MODULE_PACKAGES) and name not in NO_MODULES
+
+
+def _is_project(folder: str) -> bool:
+    """Whether something is installed from a folder."""
+    return any(os.path.exists(f"{folder}{os.sep}{name}") for name in INSTALLS)  # noqa: PTH110
 
 
 def _leads_to(link: str) -> str:
