@@ -31,7 +31,8 @@ _CALLS: Final[dict[str, str]] = {
         "GB0008": """
             torch.autograd.detect_anomaly torch.autograd.graph.save_on_cpu
             torch.autograd.graph.saved_tensors_hooks torch.autograd.set_detect_anomaly
-            torch.autograd.set_multithreading_enabled torch.serialization.safe_globals
+            torch.autograd.set_multithreading_enabled torch.cuda.device_of
+            torch.serialization.safe_globals
         """,
         "GB0059": "builtins.open open tempfile.NamedTemporaryFile",
         "GB0156": """
