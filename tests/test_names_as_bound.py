@@ -198,6 +198,21 @@ PROGRAMS: dict[str, dict[str, str]] = {
             "    def read(x):\n        return x * x.max().item()  #! HostRead item\n"
         ),
     },
+    "a star below a def": {
+        "other.py": KEEP,
+        "program.py": main("def read(x):\n    return x.tolist()\nfrom other import *"),
+    },
+    "stars in a circle, one of them below a def": {
+        "pkg/__init__.py": "from .one import *\n",
+        "pkg/one.py": f"{KEEP}from .two import *\n", "pkg/two.py": f"from .one import *\n{READ}",
+        "program.py": main("from pkg import read"),
+    },
+    "an import for types below a def": {
+        "other.py": "def read(x):\n    return x.tolist()\n",
+        "program.py": main(
+            f"from typing import TYPE_CHECKING\n{KEEP}if TYPE_CHECKING:\n    from other import read"
+        ),
+    },
     "a def below conditions": {
         "program.py": main(
             "import sys\nif sys.flags.debug:\n    def read(x):\n        return x.tolist()\n"

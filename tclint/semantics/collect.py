@@ -123,6 +123,17 @@ def _meanings(module: ModuleInfo, node: ast.stmt) -> Iterator[tuple[str, object]
             yield name, node
 
 
+def made_above(module: ModuleInfo) -> list[str]:
+    """The functions and classes of a file that a star below them may take the place of."""
+    below = [n.lineno for n in module.tree.body if isinstance(n, ast.ImportFrom) and _is_star(n)]
+    made = {**module.functions, **module.classes}
+    return [name for name, one in made.items() if one.node.lineno < max(below, default=0)]
+
+
+def _is_star(node: ast.ImportFrom) -> bool:
+    return node.names[0].name == "*"
+
+
 def last_bound(module: ModuleInfo, name: str) -> int:
     """The line of the last statement of a file that binds a name; 0 where none does."""
     bound = [n.lineno for n in _statements(module.tree.body) if _binds(module, n, name)]
@@ -257,8 +268,10 @@ def _mixed(module: ModuleInfo) -> Iterator[str]:
     As in ``try: from fast import f`` with a ``def f`` in its ``except``.
     """
     made = module.functions.keys() | module.classes.keys()
+    types = _below_types(module.tree.body)
     for name in made & module.imports.keys():
         last = [node for node in _statements(module.tree.body) if _binds(module, node, name)]
+        last = [node for node in last if node not in types]
         last.sort(key=lambda node: node.lineno)
         sure = [node for node in last if node in module.tree.body][-1:]
         below = last[last.index(sure[0]) :] if sure else last
@@ -282,12 +295,17 @@ def imports_first(module: ModuleInfo, name: str) -> bool:
 
 def _for_types(module: ModuleInfo, body: Iterable[ast.stmt]) -> set[str]:
     """The names that imports bind below ``if TYPE_CHECKING`` and nowhere else."""
-    blocks = [node for node in body if isinstance(node, ast.If) and _asks_for_types(node.test)]
-    if not blocks:
+    inner = _below_types(body)
+    if not inner:
         return set()
-    inner = [statement for block in blocks for statement in _statements(block.body)]
     others = [node for node in _statements(body) if node not in inner]
     return {*_local_names(module, inner)} - {*_local_names(module, others)}
+
+
+def _below_types(body: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """The statements below ``if TYPE_CHECKING``."""
+    blocks = [node for node in body if isinstance(node, ast.If) and _asks_for_types(node.test)]
+    return [statement for block in blocks for statement in _statements(block.body)]
 
 
 def _asks_for_types(test: ast.expr) -> bool:
@@ -346,7 +364,7 @@ def _later_stars(module: ModuleInfo, star: ast.ImportFrom) -> list[str]:
     """The modules whose names may take the place of those that a star gives."""
     body = module.tree.body
     later = body[body.index(star) + 1 :] if star in body else body
-    stars = (one for one in later if isinstance(one, ast.ImportFrom) and one.names[0].name == "*")
+    stars = (one for one in later if isinstance(one, ast.ImportFrom) and _is_star(one))
     return [_source(module, one) for one in stars]
 
 
@@ -518,7 +536,7 @@ def _bind_import(module: ModuleInfo, node: ast.Import | ast.ImportFrom) -> None:
         module.imports[local] = target
         if is_present(target):
             module.assigned.pop(local, None)
-    if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+    if isinstance(node, ast.ImportFrom) and _is_star(node):
         module.stars.append(_source(module, node))
 
 

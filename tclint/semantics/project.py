@@ -19,6 +19,7 @@ from tclint.semantics.collect import (
     is_known,
     last_bound,
     listed,
+    made_above,
     meaning_several,
     modules_above,
     take_over,
@@ -135,6 +136,7 @@ class Project:
             return
         used = {node.id: None for node in nodes(module.tree) if isinstance(node, NAME)}
         names = [name for name in used if not module.makes(name) and not name.startswith("__")]
+        names += made_above(module)
         if not names:
             return
         given = {star: self._given_by(star, module, names) for star in dict.fromkeys(stars)}
