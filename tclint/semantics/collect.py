@@ -126,8 +126,8 @@ def _meanings(module: ModuleInfo, node: ast.stmt) -> Iterator[tuple[str, object]
 def made_above(module: ModuleInfo) -> list[str]:
     """The functions and classes of a file that a star below them may take the place of."""
     below = [n.lineno for n in module.tree.body if isinstance(n, ast.ImportFrom) and _is_star(n)]
-    made = {**module.functions, **module.classes}
-    return [name for name, one in made.items() if one.node.lineno < max(below, default=0)]
+    made = (*module.functions.values(), *module.classes.values())
+    return [one.qualname for one in made if one.node.lineno < max(below, default=0)]
 
 
 def _is_star(node: ast.ImportFrom) -> bool:
