@@ -126,8 +126,9 @@ def _meanings(module: ModuleInfo, node: ast.stmt) -> Iterator[tuple[str, object]
 def made_above(module: ModuleInfo) -> list[str]:
     """The functions and classes of a file that a star below them may take the place of."""
     below = [n.lineno for n in module.tree.body if isinstance(n, ast.ImportFrom) and _is_star(n)]
-    made = (*module.functions.values(), *module.classes.values())
-    return [one.qualname for one in made if one.node.lineno < max(below, default=0)]
+    line = max(below, default=0)
+    functions = [name for name, one in module.functions.items() if one.node.lineno < line]
+    return functions + [name for name, one in module.classes.items() if one.node.lineno < line]
 
 
 def _is_star(node: ast.ImportFrom) -> bool:
