@@ -8,7 +8,6 @@ call is given, and what another method sets to None again are asked anew.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import takewhile
@@ -29,6 +28,7 @@ _SHRINKING: Final = frozenset("clear discard pop popitem popleft remove __delite
 _GROWING: Final = MUTATING - _SHRINKING
 _SETTING: Final = frozenset({"setattr", "register_buffer", "register_parameter", "add_module"})
 _FILLING: Final = frozenset("fill_ copy_ add_ zero_ logical_or_ bitwise_or_".split())
+_FILLED: Final = ("data", "fill_", "copy_", "add_")
 _INSIDE: Final = frozenset("get items keys values setdefault".split())
 """Methods of containers that give what these hold."""
 _PARTS: Final = frozenset(
@@ -308,10 +308,10 @@ class _Where:
         if not isinstance(place, ast.Attribute):
             return True
         name, cls = place.attr, self._class_of(place.value, self._body)
-        filled = rf"register_|{name}\.(?:data|fill_|copy_|add_)"
-        if cls is None or re.search(filled, self._body.module.file.text):
+        if cls is None or self._frame.analysis.changes.is_rewritten(self._frame, cls, name):
             return True
-        return self._frame.analysis.changes.is_rewritten(self._frame, cls, name)
+        text = self._body.module.file.text
+        return any(word in text for word in ("register_", *map(f"{name}.{{}}".format, _FILLED)))
 
     def _resolve(self, function: ast.expr, inside: FunctionInfo | None) -> FunctionInfo | None:
         if inside is None:
