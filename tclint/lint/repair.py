@@ -8,8 +8,7 @@ text is at hand.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from tclint.diagnostics import Applicability, Change, Edit
@@ -24,6 +23,7 @@ from tclint.lint.rewrite import (
     applicability,
 )
 from tclint.records import record
+from tclint.semantics.syntax import children
 
 Action = Literal["replace", "before", "after", "argument"]
 _Node = ast.expr | ast.stmt
@@ -93,7 +93,8 @@ def located(repair: PlacedRepair, tree: ast.Module) -> list[Local]:
     Raises:
         LookupError: the tree has no such node: it is of another text.
     """
-    nodes = _nodes(tree) if repair.steps else {}
+    places = [place for step in repair.steps for place in (step.place, *step.parts.values())]
+    nodes = _nodes(tree, places) if places else {}
     return [_rewrite(step, nodes) for step in repair.steps]
 
 
@@ -129,14 +130,18 @@ def _place(node: _Node) -> Place:
     return Place(type(node).__name__, node.lineno, node.col_offset, last_row, last_column)
 
 
-@lru_cache(maxsize=1)  # the repairs of a file are carried out one after the other
-def _nodes(tree: ast.Module) -> dict[Place, _Node]:
-    """The nodes of a tree by their places; of several with one place, the outermost."""
+def _nodes(tree: ast.Module, places: Sequence[Place]) -> dict[Place, _Node]:
+    """The nodes in the rows of some places, by their own; of several with one, the outermost."""
+    first, last = min(one.row for one in places), max(one.last_row for one in places)
     found: dict[Place, _Node] = {}
     pending: list[ast.AST] = [tree]
     while pending:
-        for node in ast.iter_child_nodes(pending.pop()):
+        for node in children(pending.pop()):
             if isinstance(node, _Node):
+                above: list[ast.expr] = getattr(node, "decorator_list", [])
+                begin = above[0].lineno if above else node.lineno
+                if begin > last or (node.end_lineno or begin) < first:
+                    continue
                 found.setdefault(_place(node), node)
             pending.append(node)  # arguments, handlers and so on have no place, or none of these
     return found

@@ -446,8 +446,19 @@ class BoundExternal(Value):
         return (self.name, self.owner)
 
     def __hash__(self) -> int:
-        """Hash the name; there are many owners."""
-        return hash(self.name)
+        """Hash what tells most methods apart."""
+        owner = self.owner
+        return hash((self.name, owner)) if type(owner) is Object else hash(self.name)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare type and content, what differs most often first."""
+        if self is other:
+            return True
+        return (
+            isinstance(other, BoundExternal)
+            and self.name == other.name
+            and self.owner == other.owner
+        )
 
 
 class Partial(Value):
@@ -524,6 +535,16 @@ class Mapping(Value):
         if not self._hash:
             self._hash = hash((self.items, self.element))
         return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        """Compare type and content, what differs most often first."""
+        if self is other:
+            return True
+        return (
+            isinstance(other, Mapping)
+            and self.element == other.element
+            and self.items == other.items
+        )
 
     def get(self, key: object) -> Value:
         """The value stored under a constant key, or what stands under keys that are not known.

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from tclint.semantics.site import Facts
 
 Behaviour = tuple[Hashable, ...] | None
-Given = tuple[tuple[str, Value], ...]
 Kinds = tuple[Hashable, ...]
 
 # So many walks of a function are told apart by all that is known of the arguments. Later ones have
@@ -45,6 +44,26 @@ DEEP: Final = Bound(3, "levels of containers", hides=False)
 """Below, all content is one kind: a function that is called often is not walked for each."""
 _PLAIN: Final = (Tensor, Static, Unknown)
 """What holds nothing, and is of no class of the project."""
+
+
+class Given:
+    """The arguments of a walk by their names; they are hashed once, for all that is looked up."""
+
+    __slots__ = ("_hash", "pairs")
+
+    def __init__(self, pairs: tuple[tuple[str, Value], ...]) -> None:
+        self.pairs: Final = pairs
+        self._hash: Final = hash(pairs)
+
+    def __hash__(self) -> int:
+        """Hash the content."""
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the content."""
+        if self is other:
+            return True
+        return isinstance(other, Given) and self._hash == other._hash and self.pairs == other.pairs
 
 
 class MethodCall:
@@ -98,7 +117,8 @@ class Contexts:
         self.walked: Final[list[tuple[Given, Again | None]]] = []
         self._answer: Value | None = None
         self._had: Final[set[Hashable]] = set()
-        self._asked: Final[dict[str, dict[str, dict[Kinds, MethodCall]]]] = {}
+        self._asked: Final[dict[str, dict[str, dict[int, MethodCall]]]] = {}
+        self._numbers: Final[dict[Kinds, int]] = {}
         self._asks: Final[dict[Given, list[Asks]]] = {}
         self._looked: Final[dict[tuple[str, ClassInfo], int]] = {}
 
@@ -134,7 +154,7 @@ class Contexts:
         classes = _classes(given)
         if not classes:
             return
-        kinds = _kinds_of(given)
+        kinds = self._numbers.setdefault(_kinds_of(given), len(self._numbers))
         self._asks.clear()
         for name, _, cls in classes:
             for attribute, call in asked.get(cls, _UNASKED).items():
@@ -160,7 +180,7 @@ class Contexts:
         known = self._asks.get(given)
         if known is None:
             classes = _classes(given, self._asked)
-            kinds = _kinds_of(given) if classes else ()
+            kinds = self._number(given) if classes else 0
             known = self._asks[given] = [
                 (cls, {name: calls.get(kinds) for name, calls in self._asked[place].items()})
                 for place, _, cls in classes
@@ -191,7 +211,7 @@ class Contexts:
 
     def _kinds(self, analysis: Analysis, given: Given) -> Iterator[Hashable]:
         """What is told apart once a function was walked often; objects are, by their methods."""
-        for place, part in _placed(given):
+        for place, part in _placed(given.pairs):
             if self._behaviour is None:
                 yield from _compilable(part)
             elif isinstance(part, Function):
@@ -205,7 +225,7 @@ class Contexts:
     ) -> Iterator[tuple[Function, MethodCall | None]]:
         """Methods of the arguments that a walk would ask for, and no walk came to yet."""
         classes = _classes(given, self._asked) if self._asked else []
-        kinds = _kinds_of(given) if classes else ()
+        kinds = self._number(given) if classes else 0
         for name, part, cls in classes:
             asked = self._asked.get(name, {})
             if self._looked.get((name, cls)) == len(asked):
@@ -218,6 +238,9 @@ class Contexts:
                 if self._is_unwalked(analysis, method):
                     call = calls.get(kinds) if isinstance(part, Object) else None
                     yield Function(method, part), call
+
+    def _number(self, given: Given) -> int:
+        return self._numbers.get(_kinds_of(given), -1)
 
     def _is_unwalked(self, analysis: Analysis, info: FunctionInfo) -> bool:
         """True where no walk came to a function yet, and none begins there."""
@@ -238,7 +261,7 @@ def _classes(
 ) -> list[tuple[str, Value, ClassInfo]]:
     """The classes of the project that arguments are of, or are, or hold, in some places or all."""
     found: list[tuple[str, Value, ClassInfo]] = []
-    rich = tuple([pair for pair in given if not isinstance(pair[1], _PLAIN)])
+    rich = [pair for pair in given.pairs if not isinstance(pair[1], _PLAIN)]
     for place, part in _placed(rich, places):
         if isinstance(part, Object):
             if part.cls is not None:
@@ -248,7 +271,9 @@ def _classes(
     return found
 
 
-def _placed(given: Given, places: Container[str] | None = None) -> Iterator[tuple[str, Value]]:
+def _placed(
+    given: Iterable[tuple[str, Value]], places: Container[str] | None = None
+) -> Iterator[tuple[str, Value]]:
     """The arguments and what they hold, each with the place where it stands."""
     for name, value in given:
         inside = f"{name}[]"
@@ -264,7 +289,7 @@ def _placed(given: Given, places: Container[str] | None = None) -> Iterator[tupl
 
 
 def _kinds_of(given: Given) -> Kinds:
-    return tuple([(name, _kind(value)) for name, value in given])
+    return tuple([(name, _kind(value)) for name, value in given.pairs])
 
 
 def _kind(value: Value) -> Hashable:

@@ -67,7 +67,7 @@ def walk_once(
         return _set_up(analysis, info, env, chain, reach)
     behaviour = region.behaviour if region else None
     memory = _contexts(analysis, info, behaviour)
-    exact = (*env.items(), *_surroundings(analysis, info))
+    exact = Given((*env.items(), *_surroundings(analysis, info)))
     known, rough = memory.get(exact), exact
     if known is None:
         rough = _rough(exact)
@@ -198,12 +198,12 @@ def _makes(info: FunctionInfo, env: Env) -> bool:
 
 def _rough(given: Given) -> Given:
     changed, rough = False, list[tuple[str, Value]]()
-    for pair in given:
+    for pair in given.pairs:
         value = pair[1]
         vague = _without_dtype(value)
         changed = changed or vague is not value
         rough.append(pair if vague is value else (pair[0], vague))
-    return tuple(rough) if changed else given
+    return Given(tuple(rough)) if changed else given
 
 
 _OF_DTYPES: Final = frozenset({Tensor, Sequence, Object, Union})
@@ -321,7 +321,7 @@ def _set_up(
                 analysis.record_attribute(cls, name, value, initial=info.name == "__init__")
         return _resolved(known.result, env)
     memory = _contexts(analysis, info, cls)
-    exact = tuple(env.items())
+    exact = Given(tuple(env.items()))
     before = memory.get(exact)
     if before is not None:
         return before
