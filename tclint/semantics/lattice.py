@@ -75,11 +75,16 @@ def join(values: Iterable[Value]) -> Value:
         _merge_objects(flat)
     if len(flat) == 1:
         return next(iter(flat))
-    if not flat:
-        return UNKNOWN
+    return _union([*flat], frozenset(flat)) if flat else UNKNOWN
+
+
+def _union(flat: list[Value], members: frozenset[Value]) -> Value:
+    """One of several values, of which code hangs on those that stay."""
     if len(flat) > FEW.most:
-        flat = _of_many(flat)
-    return Union(tuple(flat), frozenset(flat)) if len(flat) > 1 else next(iter(flat))
+        few = _of_many(flat)
+        members = members if few is flat else frozenset(few)
+        flat = few
+    return Union(tuple(flat), members) if len(flat) > 1 else flat[0]
 
 
 def _join_two(left: Value, right: Value) -> Value | None:
@@ -119,7 +124,13 @@ def _join_constants(left: Static, right: Static) -> Value | None:
 def _with_option(left: Union, right: Value) -> Value | None:
     """What covers a union and another value, where that is quickly said."""
     if type(right) is Union:
-        return left if right.members <= left.members else None
+        fresh = right.members - left.members
+        if not fresh:
+            return left
+        if not all(map(_is_joined_with_none, fresh)):
+            return None
+        added = [option for option in right.options if option in fresh]
+        return _union([*left.options, *added], left.members | fresh)
     if right in left.members:
         return left
     if len(left.options) < ALTERNATIVES.most and _is_joined_with_none(right):
@@ -191,23 +202,25 @@ def _merge_objects(flat: dict[Value, None]) -> None:
             flat[_join_methods(bound)] = None
 
 
-def _of_many(flat: dict[Value, None]) -> dict[Value, None]:
+def _of_many(flat: list[Value]) -> list[Value]:
     """The alternatives that code hangs on, as many as may be; what the others are is not known."""
-    objects = [value for value in flat if type(value) is Object and not value.is_module]
-    if len(objects) > CLASSES.most:
+    too_many = sum(map(_is_plain_object, flat)) > CLASSES.most
+    if too_many:
         CLASSES.cut()
-        cut = set[Value](objects)
-        flat = dict.fromkeys([*(value for value in flat if value not in cut), UNKNOWN])
-    data = [v for v in flat if type(v) in _DATA and v is not NONE and is_data(v)]
-    for value in data:
-        del flat[value]
-    if len(flat) > ALTERNATIVES.most + (UNKNOWN in flat):
+    kept = [
+        value
+        for value in flat
+        if not (too_many and _is_plain_object(value))
+        and (value is NONE or type(value) not in _DATA or not is_data(value))
+    ]
+    if len(kept) > ALTERNATIVES.most:
         ALTERNATIVES.cut()
-        flat = dict.fromkeys([v for v in flat if v is not UNKNOWN][: ALTERNATIVES.most])
-        data = [UNKNOWN]
-    if data:
-        flat[UNKNOWN] = None
-    return flat
+        kept = kept[: ALTERNATIVES.most]
+    return flat if len(kept) == len(flat) else [*kept, UNKNOWN]
+
+
+def _is_plain_object(value: Value) -> bool:
+    return type(value) is Object and not value.is_module
 
 
 _DATA: Final = frozenset({Static, Unknown, Sequence, Mapping})

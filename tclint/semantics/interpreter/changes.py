@@ -121,13 +121,16 @@ class Changes:
         seen = self._seen.get(node)
         if seen is None:
             seen = self._seen[node] = Stored()
-        if seen.value is None:
-            seen.owner, seen.value, changed = owner, value, True
-        else:
-            known = seen.value
-            seen.owner, seen.value = join((seen.owner, owner)), join((known, value))
-            changed = seen.value != known
         first = frame.region is not None and not seen.compiled
+        changed = seen.value is None
+        if seen.value is None:
+            seen.owner, seen.value = owner, value
+        else:
+            known, of = seen.value, seen.owner
+            seen.owner, seen.value = join((of, owner)), join((known, value))
+            changed = seen.value != known
+            if not (first or changed) and seen.owner == of:
+                return
         seen.compiled = seen.compiled or first
         for read in seen.reads:
             read.found = None

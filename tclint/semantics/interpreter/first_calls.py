@@ -13,6 +13,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Final
 
+from tclint.diagnostics import Position
 from tclint.semantics.body import Body
 from tclint.semantics.interpreter.always_raises import called, leaves
 from tclint.semantics.interpreter.frame import Frame
@@ -67,7 +68,7 @@ def taken_once(frame: Frame, test: ast.expr, block: Sequence[ast.stmt], outcome:
         return ""
     where = _Where(frame, block)
     once = where.once(test, outcome)
-    if not where.ended:
+    if not where.varies:
         frame.body.answers[key] = False
     return once
 
@@ -216,7 +217,7 @@ class _Where:
         self._rows = _rows(*block)
         self._followed: list[FunctionInfo] = []
         self._asking: set[tuple[Body, str]] = set()
-        self.ended = False
+        self.varies = False  # by more than the syntax tells
 
     def once(self, test: ast.expr, outcome: bool) -> str:
         """How often a test comes out so that its block, or what is around that, ends."""
@@ -229,7 +230,7 @@ class _Where:
         asked = _asked(test, outcome)
         if asked is None or not self._is_ended(asked):
             return ""
-        self.ended = True
+        self.varies = True
         if not self._outlives(_holder(asked.place)) or self._is_put_back(asked):
             return ""
         keys = [one.slice for one in ast.walk(asked.place) if isinstance(one, ast.Subscript)]
@@ -250,11 +251,24 @@ class _Where:
         if asked.ends is _is_true:
             asked.ends = self._is_true
         asked.place = self._meant(written)
-        if not self._may_be_written(asked.place):
+        if self._is_given_anew(_holder(asked.place)) or not self._may_be_written(asked.place):
             return False
         places = {_text(asked.place), _text(written)}
         ends = _Stored(asked, self._resolve, self._followed).block
         return self._is_counted(asked, any(ends(self._block, one) for one in places))
+
+    def _is_given_anew(self, holder: ast.expr) -> bool:
+        """True for a parameter that each call has a new value for, as far as is known by now."""
+        body = self._body
+        name = holder.id if isinstance(holder, ast.Name) else ""
+        if not body.arguments(name) or body.is_declared(name):
+            return False
+        function = body.function
+        own = function and function.cls and first_parameter(function.node) == name
+        if body.assigns(name) or body.calls or own:
+            return body.assigns(name)
+        self.varies = True
+        return True
 
     def _is_counted(self, asked: _Asked, ended: bool) -> bool:
         """Whether the block ends its test, or what is done around it in each call that enters it.
@@ -264,15 +278,13 @@ class _Where:
         asked.first = not asked.number
         if isinstance(asked.place, (ast.Name, ast.Call)):  # nothing writes to what a call gives
             return ended
-        place, lines = _text(asked.place), self._body.module.file.lines
+        place = _text(asked.place)
         for one in self._beside()[0] if asked.number else ():
             if isinstance(one, ast.AugAssign) and _text(one.target) == place:
                 self._rows |= _rows(one)
                 asked.first = asked.number == 1
                 return not ended
-        behind = lines[max(self._rows) : getattr(self._body.scope, "end_lineno", 0)]
-        named = any(place.rpartition(".")[2].partition("[")[0] in one for one in behind)
-        if ended or not named or leaves(self._block):
+        if ended or leaves(self._block) or not self._is_named_behind(place):
             return ended
         ends = asked.ends
         asked.ends = lambda value: not isinstance(value, _ANY) and ends(value)
@@ -281,6 +293,11 @@ class _Where:
                 self._rows |= _rows(one)
                 return True
         return False
+
+    def _is_named_behind(self, place: str) -> bool:
+        file, last = self._body.module.file, getattr(self._body.scope, "end_lineno", 0)
+        start, end = (file.offset(Position(row + 1, 1)) for row in (max(self._rows), last))
+        return file.text.find(place.rpartition(".")[2].partition("[")[0], start, end) >= 0
 
     def _beside(self) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """What stands before the block and behind it, in all blocks around it."""
