@@ -73,6 +73,7 @@ class Project:
             self._paths.setdefault(name, []).append(path)
         self._by_text: dict[str, Path] = {self._text(path): path for path in self._names}
         self._tops: set[str] = set()
+        self._listings: dict[str, dict[str, str]] = {}
         self._forget()
 
     def _text(self, path: Path) -> str:
@@ -104,6 +105,7 @@ class Project:
         project = Project((), self._load, self._installed.another() if self._installed else None)
         project._names, project._paths = self._names, self._paths
         project._by_text, project._tops = self._by_text, self._tops
+        project._listings = self._listings
         return project
 
     @property
@@ -224,7 +226,9 @@ class Project:
         top = name.partition(".")[0]
         sibling = f"{folder.rstrip(os.sep)}{tail}.py" if folder else ""
         package = self._by_text.get(f"{sibling[:-3]}{os.sep}__init__.py")
-        beside = package or self._by_text.get(sibling) or self._by_text.get(_leads_to(sibling))
+        beside = package or self._by_text.get(sibling)
+        if beside is None and folder:
+            beside = self._by_text.get(self._leads_to(folder.rstrip(os.sep), f"{tail[1:]}.py"))
         if beside is not None and self._is_on_path(folder, top):
             return beside
         known = self._nearest(folder, name)
@@ -253,7 +257,9 @@ class Project:
         if last in SOURCES and f"{folder}{os.sep}".startswith(f"{above}{os.sep}"):
             return True
         top = f"{base}{os.sep}{name.partition('.')[0]}"
-        return self._is_package(top) and (_is_project(base) or _is_project(top))
+        if not self._is_package(top):
+            return False
+        return any(name in self._inside(place) for place in (base, top) for name in INSTALLS)
 
     def _through_link(self, package: str, name: str) -> Path | None:
         """The package that a link leads to which stands in another one's folder."""
@@ -262,8 +268,23 @@ class Project:
             above = self._through_link(*package.rpartition(".")[::2])
         if above is None or above.stem != "__init__":
             return None
-        folder = self.folder_of(above)
-        return self._by_text.get(f"{_leads_to(f'{folder}{os.sep}{name}')}{os.sep}__init__.py")
+        target = self._leads_to(self.folder_of(above), name)
+        return self._by_text.get(f"{target}{os.sep}__init__.py")
+
+    def _leads_to(self, folder: str, tail: str) -> str:
+        """The file or folder that a link below a folder leads to; nothing for all else."""
+        *above, name = tail.split(os.sep)  # noqa: PTH206
+        for part in above:
+            if part not in self._inside(folder):
+                return ""
+            folder = f"{folder}{os.sep}{part}"
+        return self._inside(folder).get(name, "")
+
+    def _inside(self, folder: str) -> dict[str, str]:
+        """What is in a folder, with where it leads to if it is a link."""
+        if folder not in self._listings:
+            self._listings[folder] = _listing(folder)
+        return self._listings[folder]
 
     def _of_a_script(self, folder: str, tail: str) -> Path | None:
         """The file that an import finds beside the script which stands nearest above."""
@@ -686,18 +707,17 @@ def _is_of_modules(name: str) -> bool:
     return name.startswith(MODULE_PACKAGES) and name not in NO_MODULES
 
 
-def _is_project(folder: str) -> bool:
-    """Whether something is installed from a folder."""
-    return any(os.path.exists(f"{folder}{os.sep}{name}") for name in INSTALLS)  # noqa: PTH110
-
-
-def _leads_to(link: str) -> str:
-    """The path that a link leads to; none for other paths."""
+def _listing(folder: str) -> dict[str, str]:
     try:
-        target = os.readlink(link)  # noqa: PTH115
+        with os.scandir(folder) as entries:
+            return {one.name: _target(one) if one.is_symlink() else "" for one in entries}
     except OSError:
-        return ""
-    return os.path.normpath(os.path.join(os.path.dirname(link), target))  # noqa: PTH118, PTH120
+        return {}
+
+
+def _target(link: os.DirEntry[str]) -> str:
+    folder = os.path.dirname(link.path)  # noqa: PTH120
+    return os.path.normpath(os.path.join(folder, Path(link).readlink()))  # noqa: PTH118
 
 
 def module_name(path: Path) -> str:
