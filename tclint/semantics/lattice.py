@@ -75,7 +75,12 @@ def join(values: Iterable[Value]) -> Value:
         _merge_objects(flat)
     if len(flat) == 1:
         return next(iter(flat))
-    return _union([*flat], frozenset(flat)) if flat else UNKNOWN
+    if not flat:
+        return UNKNOWN
+    members, first = frozenset(flat), given[0]
+    if type(first) is Union and len(flat) <= FEW.most and first.members == members:
+        return first
+    return _union([*flat], members)
 
 
 def _union(flat: list[Value], members: frozenset[Value]) -> Value:
@@ -124,8 +129,11 @@ def _join_constants(left: Static, right: Static) -> Value | None:
 def _with_option(left: Union, right: Value) -> Value | None:
     """What covers a union and another value, where that is quickly said."""
     if type(right) is Union:
+        if right is left.covers:
+            return left
         fresh = right.members - left.members
         if not fresh:
+            left.covers = right
             return left
         if not all(map(_is_joined_with_none, fresh)):
             return None

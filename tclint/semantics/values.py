@@ -586,14 +586,16 @@ class Union(Value):
     """One of several values, from branches that join.
 
     ``options`` keeps the order in which they were met, so that runs agree with each other; two
-    unions are equal when they have the same ``members``.
+    unions are equal when they have the same ``members``. ``covers`` is what was last found to be
+    among them already, whatever it is made of.
     """
 
-    __slots__ = ("members", "options")
+    __slots__ = ("covers", "members", "options")
 
     def __init__(self, options: tuple[Value, ...], members: frozenset[Value]) -> None:
         self.options: Final = options
         self.members: Final = members
+        self.covers: Value = UNKNOWN
 
     def _content(self) -> Fields:
         return (self.members,)
