@@ -535,15 +535,15 @@ def test_values(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (Tensor(2), "Tensor(2, None, None, None, False, False, False, None)"),
-        (Static("int", 3), "Static('int', 3, False, None)"),
-        (Sequence("list", UNKNOWN), "Sequence('list', Unknown(), None)"),
-        (Object("Net", is_module=True), "Object('Net', None, None, True, False, None)"),
+        (Tensor(2), "rank=2"),
+        (Static("int", 3), "value=3"),
+        (Sequence("list", UNKNOWN), "element=Unknown()"),
+        (Object("Net", is_module=True), "is_module=True"),
         (join([Tensor(2), NONE]), "Union("),
     ],
 )
 def test_a_value_shows_what_tells_it_from_others(value: Value, shown: str) -> None:
-    assert repr(value).startswith(shown)
+    assert shown in repr(value)
 
 
 NARROWED = {

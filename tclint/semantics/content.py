@@ -25,5 +25,6 @@ class ByContent:
         return hash(self._content())
 
     def __repr__(self) -> str:
-        """The type and the content."""
-        return f"{type(self).__name__}{self._content()!r}"
+        """The type and the attributes."""
+        names = [n for n in dir(self) if n[0] != "_" and not callable(getattr(type(self), n))]
+        return f"{type(self).__name__}({', '.join(f'{n}={getattr(self, n)!r}' for n in names)})"

@@ -129,12 +129,9 @@ def _join_constants(left: Static, right: Static) -> Value | None:
 def _with_option(left: Union, right: Value) -> Value | None:
     """What covers a union and another value, where that is quickly said."""
     if type(right) is Union:
-        if right is left.covers:
+        if left.covers(right):
             return left
         fresh = right.members - left.members
-        if not fresh:
-            left.covers = right
-            return left
         if not all(map(_is_joined_with_none, fresh)):
             return None
         added = [option for option in right.options if option in fresh]

@@ -49,9 +49,6 @@ class DType(ByContent):
         self.symbol: Final = symbol
         self.category: Final = category
 
-    def _content(self) -> Fields:
-        return (self.symbol, self.category)
-
     def __hash__(self) -> int:
         """Hash what tells element types apart."""
         return hash(self.symbol)
@@ -121,18 +118,6 @@ class Tensor(Value):
         self.why: Final = why
         self.cls: Final = cls
         self.guess: Final = guess
-
-    def _content(self) -> Fields:
-        return (
-            self.rank,
-            self.dtype,
-            self.device,
-            self.role,
-            self.assumed,
-            self.random,
-            self.from_compiled,
-            self.cls,
-        )
 
     def __hash__(self) -> int:
         """Hash what tells most tensors apart."""
@@ -211,9 +196,6 @@ class Static(Value):
         self.value: Final = value
         self.known: Final = known
         self.default: Final = default
-
-    def _content(self) -> Fields:
-        return (self.type, self.value, self.known, self.default)
 
     @property
     def default_off(self) -> bool:
@@ -331,11 +313,6 @@ class Object(Value):
         self.is_module: Final = is_module
         self.is_optimizer: Final = is_optimizer
 
-    def _content(self) -> Fields:
-        return (
-            self.name, self.cls, self.site, self.is_module, self.is_optimizer, self.fields,
-        )  # fmt: skip
-
     def __hash__(self) -> int:
         """Hash what tells most objects apart; the fields may hold many others.
 
@@ -442,9 +419,6 @@ class BoundExternal(Value):
         self.name: Final = name
         self.owner: Final = owner
 
-    def _content(self) -> Fields:
-        return (self.name, self.owner)
-
     def __hash__(self) -> int:
         """Hash what tells most methods apart."""
         owner = self.owner
@@ -496,9 +470,6 @@ class Sequence(Value):
         self.items: Final = items
         self._hash = 0
 
-    def _content(self) -> Fields:
-        return (self.type, self.element, self.items)
-
     def __hash__(self) -> int:
         """Hash the content, once: what it holds may hold as much."""
         if not self._hash:
@@ -526,9 +497,6 @@ class Mapping(Value):
         self.items: Final = items
         self.element: Final = element
         self._hash = 0
-
-    def _content(self) -> Fields:
-        return (self.items, self.element)
 
     def __hash__(self) -> int:
         """Hash the content, once: what it holds may hold as much."""
@@ -586,19 +554,21 @@ class Union(Value):
     """One of several values, from branches that join.
 
     ``options`` keeps the order in which they were met, so that runs agree with each other; two
-    unions are equal when they have the same ``members``. ``covers`` is what was last found to be
-    among them already, whatever it is made of.
+    unions are equal when they have the same ``members``.
     """
 
-    __slots__ = ("covers", "members", "options")
+    __slots__ = ("_covered", "members", "options")
 
     def __init__(self, options: tuple[Value, ...], members: frozenset[Value]) -> None:
         self.options: Final = options
         self.members: Final = members
-        self.covers: Value = UNKNOWN
+        self._covered: Union | None = None
 
-    def _content(self) -> Fields:
-        return (self.members,)
+    def covers(self, other: Union) -> bool:
+        """Whether it is each of another's options, too; the last such one is remembered."""
+        if other is not self._covered and other.members <= self.members:
+            self._covered = other
+        return other is self._covered
 
     def __hash__(self) -> int:
         """Hash the members; a set remembers that."""
