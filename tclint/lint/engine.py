@@ -174,7 +174,7 @@ class _Assembly:
 
     def run(self) -> Run:
         findings = merged(self._parts)
-        sure = [found for found in findings if self._is_shown(found)]
+        sure = [found for found in findings if is_shown(found.diagnostic, self._config)]
         left_out = leaving_out(self._config)
         shown = sorted((one for one in sure if not left_out(one.diagnostic.path)), key=_place)
         return Run(
@@ -187,9 +187,6 @@ class _Assembly:
             self._program.around,
             together(outcome.looked for _, outcome in self._parts),
         )
-
-    def _is_shown(self, found: Found) -> bool:
-        return is_shown(found.diagnostic, self._config)
 
     def _result(self, found: Found) -> Result:
         diagnostic = found.diagnostic

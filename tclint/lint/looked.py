@@ -113,8 +113,8 @@ class _Survey:
     """Reads the map from one analysis: it knows who calls whom, and so what a root reaches."""
 
     def __init__(self, analysis: Analysis, checked: Collection[Path]) -> None:
-        self._seen, self._checked = analysis.seen, checked
-        self._walked = {info for info in analysis.functions() if self._is_checked(info)}
+        self._seen = analysis.seen
+        self._walked = {one for one in analysis.functions() if one.module.file.path in checked}
         self._compiled_at: dict[FunctionInfo, list[ChainLink]] = defaultdict(list)
         for place, compiled in analysis.seen.compiles.items():
             for info in compiled:
@@ -138,9 +138,6 @@ class _Survey:
             _by_file(training),
             tuple(self._seen.configured),
         )
-
-    def _is_checked(self, info: FunctionInfo) -> bool:
-        return info.module.file.path in self._checked
 
     def _region(self, info: FunctionInfo) -> RegionSeen:
         places = self._compiled_at.get(info, ())

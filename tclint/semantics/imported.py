@@ -9,7 +9,7 @@ from tclint.semantics.collect import dotted_name
 
 if TYPE_CHECKING:
     from tclint.semantics.body import Body
-    from tclint.semantics.symbols import ClassInfo, ModuleInfo
+    from tclint.semantics.symbols import ModuleInfo
 
 
 def is_imported(body: Body, statement: ast.stmt, name: str) -> bool:
@@ -59,9 +59,6 @@ def _around(body: Body, statement: ast.stmt, load: ast.Name) -> ast.stmt | None:
 def _is_needed_above(module: ModuleInfo, name: str) -> bool:
     """True for a file that has classes of the name's package, and so needs it to be imported."""
     package = module.imports[name].partition(".")[0]
-    bases = (base for cls in module.classes.values() for base in _certain_bases(module, cls))
+    certain = (cls for cls in module.classes.values() if cls.node in module.tree.body)
+    bases = (base for cls in certain for base in cls.bases)
     return any((dotted_name(module, base) or "").partition(".")[0] == package for base in bases)
-
-
-def _certain_bases(module: ModuleInfo, cls: ClassInfo) -> tuple[ast.expr, ...]:
-    return cls.bases if cls.node in module.tree.body else ()

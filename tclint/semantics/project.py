@@ -301,14 +301,13 @@ class Project:
         return top not in sys.stdlib_module_names and self._has_script(folder)
 
     def _has_script(self, folder: str) -> bool:
+        folder = folder.rstrip(os.sep)
         if folder not in self._scripts:
-            beside = [path for text, path in self._by_text.items() if self._is_in(text, folder)]
+            files = self._by_text.items()
+            beside = [path for text, path in files if text.rpartition(os.sep)[0] == folder]
             modules = filter(None, map(self.module_at, beside))
             self._scripts[folder] = any("__main__" in one.file.text for one in modules)
         return self._scripts[folder]
-
-    def _is_in(self, text: str, folder: str) -> bool:
-        return os.path.dirname(text) == folder.rstrip(os.sep)  # noqa: PTH120
 
     def _is_package(self, folder: str) -> bool:
         return f"{folder.rstrip(os.sep)}{os.sep}__init__.py" in self._by_text
@@ -496,10 +495,8 @@ class Project:
         if target is None:
             return self.starred(module, name, seen)
         found = self.lookup(target, module, seen)
-        return target if found is None and self._is_outside(target, module) else found
-
-    def _is_outside(self, dotted: str, importer: ModuleInfo) -> bool:
-        return self.module(dotted.partition(".")[0], importer) is None
+        is_outside = found is None and self.module(target.partition(".")[0], module) is None
+        return target if is_outside else found
 
     def is_contested(self, dotted: str, importer: ModuleInfo, seen: Seen | None = None) -> bool:
         """True where a module on the way to what a name means gives it another meaning, too."""

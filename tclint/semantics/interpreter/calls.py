@@ -252,13 +252,10 @@ _SIZED: Final = frozenset({"expand", "repeat", "reshape", "view"})
 def _call_unknown(frame: Frame, node: ast.Call, _callee: Unknown, arguments: Arguments) -> Value:
     """What is not known has a size all the same, and the tensor that says it is read."""
     if frame.region is not None and isinstance(node.func, ATTRIBUTE) and node.func.attr in _SIZED:
-        sure = tuple(v if _is_sure_tensor(v) else UNKNOWN for v in arguments.positional)
+        given = arguments.positional
+        sure = tuple(v if isinstance(v, Tensor) and not v.assumed else UNKNOWN for v in given)
         read_numbers(frame, node, node.func.attr, Arguments(sure, exact=arguments.exact))
     return UNKNOWN
-
-
-def _is_sure_tensor(value: Value) -> bool:
-    return isinstance(value, Tensor) and not value.assumed
 
 
 @calls(BoundExternal)

@@ -144,11 +144,7 @@ def with_item(container: Value, key: Value, value: Value) -> Value | None:
 def joined(values: Iterable[Value]) -> Value:
     """Any of some values of a container; an empty list says nothing of what others hold."""
     found = list(values)
-    return join([one for one in found if not _is_empty(one)] or found)
-
-
-def _is_empty(value: Value) -> bool:
-    return isinstance(value, Sequence) and value.items == ()
+    return join([v for v in found if not isinstance(v, Sequence) or v.items != ()] or found)
 
 
 def report_growth(

@@ -94,7 +94,7 @@ def _asked(part: ast.expr, wanted: bool) -> _Asked | None:
         case ast.Name() | ast.Attribute() | ast.Subscript() | ast.Call():
             place = _kept(part)
             if wanted:
-                return _Asked(place, _is_false)
+                return _Asked(place, lambda value: not _number(value))
             return _Asked(place, _is_true, grows=True)
     return None
 
@@ -103,7 +103,7 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, wanted: bool) -> _
     constant = right.value if isinstance(right, ast.Constant) else ...
     if isinstance(op, (ast.Is, ast.IsNot)) and constant is None:
         missing = isinstance(op, ast.Is) == wanted
-        return _Asked(_read(left), _is_some if missing else _is_none)
+        return _Asked(_read(left), lambda value: _is_none(value) != missing)
     if isinstance(op, (ast.In, ast.NotIn)):
         absent = isinstance(op, ast.NotIn) == wanted
         return _Asked(ast.Subscript(right, left), lambda _: True) if absent else None
@@ -159,10 +159,6 @@ def _kept(node: ast.expr) -> ast.expr:
     return node
 
 
-def _is_some(value: ast.expr) -> bool:
-    return not _is_none(value)
-
-
 def _is_none(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and value.value is None
 
@@ -174,10 +170,6 @@ def _is_true(value: ast.expr) -> bool:
     if isinstance(value, ast.Call) or isinstance(getattr(value, "op", None), ast.Add):
         return True
     return any(getattr(value, "elts", getattr(value, "keys", ())))
-
-
-def _is_false(value: ast.expr) -> bool:
-    return not _number(value)
 
 
 def _number(value: ast.expr) -> object:
@@ -203,8 +195,7 @@ def _holder(place: ast.expr) -> ast.expr:
     return place.value if isinstance(place, ast.Attribute) else place
 
 
-def _often(once: str) -> int:
-    return {FIRST_CALL: 0, ONE_CALL: 1, "": 3}.get(once, 2)
+_OFTEN: Final = (FIRST_CALL, ONE_CALL, NEW_KEY, "")
 
 
 class _Where:
@@ -225,7 +216,7 @@ class _Where:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return self.once(operand, not outcome)
             case ast.BoolOp(op=op, values=values):
-                found = sorted((self.once(one, outcome) for one in values), key=_often)
+                found = sorted((self.once(one, outcome) for one in values), key=_OFTEN.index)
                 return found[0 if isinstance(op, ast.And) == outcome else -1]
         asked = _asked(test, outcome)
         if asked is None or not self._is_ended(asked):

@@ -334,7 +334,7 @@ def root_env(analysis: Analysis, root: Root) -> Env:
             env[argument.arg] = _generalised(observed)
     spec = info.node.args
     if spec.vararg:
-        env[spec.vararg.arg] = Sequence("tuple", _variadic(analysis, info, spec.vararg))
+        env[spec.vararg.arg] = Sequence("tuple", assumed_value(analysis, info, spec.vararg, None))
     if spec.kwarg:
         env[spec.kwarg.arg] = keywords_value(analysis, info, spec.kwarg)
     return env
@@ -357,10 +357,6 @@ def _with_gradients(analysis: Analysis, forward: FunctionInfo) -> set[int]:
                 if not (isinstance(one, ast.Constant) and one.value is None):
                     found.add(place)
     return found
-
-
-def _variadic(analysis: Analysis, info: FunctionInfo, argument: ast.arg) -> Value:
-    return assumed_value(analysis, info, argument, None)
 
 
 def _generalised(value: Value) -> Value:

@@ -97,11 +97,8 @@ def computed_in(key: str, dtype: DType | None) -> DType | None:
 def is_widened(dtype: DType, how: str = "autocast_") -> bool:
     """True for what autocast, on one kind of device or on any, has made float32 already."""
     calls = dtype.symbol.split("(")
-    return any(call.startswith(f"~{how}") for call in takewhile(_is_autocast, calls))
-
-
-def _is_autocast(call: str) -> bool:
-    return call.startswith("~autocast_")
+    casts = takewhile(lambda call: call.startswith("~autocast_"), calls)
+    return any(call.startswith(f"~{how}") for call in casts)
 
 
 def _symbol(text: str, category: str | None) -> DType | None:
