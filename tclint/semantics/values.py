@@ -55,9 +55,7 @@ class DType(ByContent):
 
     def __eq__(self, other: object) -> bool:
         """Compare type and content."""
-        if self is other:
-            return True
-        return (
+        return self is other or (
             isinstance(other, DType)
             and self.symbol == other.symbol
             and self.category == other.category
@@ -126,9 +124,7 @@ class Tensor(Value):
 
     def __eq__(self, other: object) -> bool:
         """Compare type and content, what differs most often first."""
-        if self is other:
-            return True
-        return (
+        return self is other or (
             isinstance(other, Tensor)
             and self.rank == other.rank
             and self.dtype == other.dtype
@@ -208,9 +204,7 @@ class Static(Value):
 
     def __eq__(self, other: object) -> bool:
         """Compare type and content, what differs most often first; a constant may be no number."""
-        if self is other:
-            return True
-        return (
+        return self is other or (
             isinstance(other, Static)
             and self.type == other.type
             and self.known == other.known
@@ -322,9 +316,7 @@ class Object(Value):
 
     def __eq__(self, other: object) -> bool:
         """Compare type and content, what differs most often first."""
-        if self is other:
-            return True
-        return (
+        return self is other or (
             isinstance(other, Object)
             and self.cls is other.cls
             and self.name == other.name
@@ -426,9 +418,7 @@ class BoundExternal(Value):
 
     def __eq__(self, other: object) -> bool:
         """Compare type and content, what differs most often first."""
-        if self is other:
-            return True
-        return (
+        return self is other or (
             isinstance(other, BoundExternal)
             and self.name == other.name
             and self.owner == other.owner
@@ -478,9 +468,7 @@ class Sequence(Value):
 
     def __eq__(self, other: object) -> bool:
         """Compare type and content, what differs most often first."""
-        if self is other:
-            return True
-        return (
+        return self is other or (
             isinstance(other, Sequence)
             and self.type == other.type
             and self.items == other.items
@@ -506,9 +494,7 @@ class Mapping(Value):
 
     def __eq__(self, other: object) -> bool:
         """Compare type and content, what differs most often first."""
-        if self is other:
-            return True
-        return (
+        return self is other or (
             isinstance(other, Mapping)
             and self.element == other.element
             and self.items == other.items
@@ -576,9 +562,7 @@ class Union(Value):
 
     def __eq__(self, other: object) -> bool:
         """Compare the members."""
-        if self is other:
-            return True
-        return isinstance(other, Union) and self.members == other.members
+        return self is other or (isinstance(other, Union) and self.members == other.members)
 
 
 def constant(value: object) -> Static:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.semantics.bounds import Bound
 from tclint.semantics.lattice import join, options
+from tclint.semantics.records import record
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.values import (
     BoundExternal,
@@ -61,22 +62,18 @@ class Given:
 
     def __eq__(self, other: object) -> bool:
         """Compare the content."""
-        if self is other:
-            return True
-        return isinstance(other, Given) and self._hash == other._hash and self.pairs == other.pairs
+        return self is other or (isinstance(other, Given) and self.pairs == other.pairs)
 
 
+@record(eq=False)
 class MethodCall:
     """How a walk calls a method of an object that the function is given."""
 
-    def __init__(
-        self, body: Body, statement: ast.stmt, facts: Facts, arguments: Arguments, node: ast.Call
-    ) -> None:
-        self.body: Final = body
-        self.statement: Final = statement
-        self.facts: Final = facts
-        self.arguments: Final = arguments
-        self.node: Final = node
+    body: Body
+    statement: ast.stmt
+    facts: Facts
+    arguments: Arguments
+    node: ast.Call
 
 
 Asked = dict[ClassInfo, dict[str, MethodCall | None]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field
 from functools import partial
 from itertools import takewhile
 from typing import Final
@@ -452,20 +453,15 @@ def _undoes(store: Store, asked: _Asked, inside: bool) -> bool:
     return isinstance(asked.place, ast.Subscript) or unknown or not asked.ends(store.value)
 
 
+@record(eq=False)
 class _Stored:
     """Whether statements surely write what ends a test, in functions that they call too."""
 
-    def __init__(
-        self,
-        asked: _Asked,
-        resolve: Callable[[ast.expr, FunctionInfo | None], FunctionInfo | None],
-        followed: list[FunctionInfo],
-    ) -> None:
-        self._asked = asked
-        self._resolve = resolve
-        self._followed = followed
-        self._inside: FunctionInfo | None = None
-        self._seen: set[FunctionInfo] = set()
+    _asked: _Asked
+    _resolve: Callable[[ast.expr, FunctionInfo | None], FunctionInfo | None]
+    _followed: list[FunctionInfo]
+    _inside: FunctionInfo | None = None
+    _seen: set[FunctionInfo] = field(default_factory=set)
 
     def block(self, block: Sequence[ast.stmt], place: str) -> bool:
         """Whether one of some statements does, whichever way is taken through them."""
