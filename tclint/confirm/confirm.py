@@ -244,16 +244,14 @@ class _Choice:
             return kept
         needed = self._breaking(rest, idle)
         final = rest | frozenset(needed)
-        if final and (self._trials.attempt(final) != [] or self._breaks_more(final, kept)):
+        count = self._trials.count
+        if final and (self._trials.attempt(final) != [] or count(final) > count(kept)):
             self._needed |= dict.fromkeys(idle, "more breaks")
             return kept
         text = "its line ran, and the graph did not break there"
         self._dropped |= dict.fromkeys(idle - final, Reason(Ground.NO_BREAK, text))
         self._needed |= needed
         return final
-
-    def _breaks_more(self, fewer: Keys, kept: Keys) -> bool:
-        return self._trials.count(fewer) > self._trials.count(kept)
 
     def _breaking(self, applied: Keys, left_out: Keys) -> dict[FixKey, str]:
         """Which of the fixes that were left out of a trial break there, and how."""

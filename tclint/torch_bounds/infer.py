@@ -266,12 +266,8 @@ def _folders(root: Path, top: Path | None) -> list[Path]:
     for number, folder in enumerate(above):
         if exists(folder / _REPOSITORY):
             return above[: number + 1]
-    without = [*takewhile(lambda folder: not _has_metadata(folder), above)]
+    without = [*takewhile(lambda one: not any(is_file(one / n) for n in METADATA), above)]
     return above[: len(without) + 1] if len(without) < len(above) else [root]
-
-
-def _has_metadata(folder: Path) -> bool:
-    return any(is_file(folder / name) for name in METADATA)
 
 
 def _shown(file: Path) -> str:

@@ -57,8 +57,9 @@ def _reasons(
         yield "Dynamo found no tensor operation in it"
     called = methods_called(subject.call_eager, given)
     if called:
+        verb = "is" if len(called) == 1 else "are"
         yield (
-            f"only {_listed(called)} of the compiled module {_are(called)} called, and "
+            f"only {_listed(called)} of the compiled module {verb} called, and "
             "torch.compile(module) compiles its forward: compile the method"
         )
 
@@ -113,7 +114,3 @@ def _own_methods(kind: type[nn.Module]) -> Iterator[tuple[CodeType, str]]:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names[:3])
-
-
-def _are(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"

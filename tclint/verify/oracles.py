@@ -100,7 +100,7 @@ def watch() -> Iterator[Trace]:
     def refresh() -> None:
         metrics = dynamo_utils.get_compilation_metrics()
         trace.breaks = merge_breaks(map(read_break, sink.payloads))
-        trace.recompiles = placed(map(_recompile, filter(_is_recompile, metrics)))
+        trace.recompiles = placed(_recompile(one) for one in metrics if one.recompile_reason)
         trace.eager_frames = tuple(map(_eager_frame, filter(_gave_up, metrics)))
         trace.compiled_frames = sum(bool(m.has_guarded_code) for m in metrics)
         trace.phases = compile_phases(metrics)
@@ -144,10 +144,6 @@ def fullgraph(call: Callable[[], object]) -> tuple[str, str]:
     except Exception:  # noqa: BLE001 - the user's own exception; the comparison reports it
         return "unavailable", ""
     return "possible", ""
-
-
-def _is_recompile(metric: Any) -> bool:
-    return bool(metric.recompile_reason)
 
 
 def _recompile(metric: Any) -> Recompile:

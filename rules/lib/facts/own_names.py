@@ -26,11 +26,7 @@ def is_below(site: Site, load: ast.expr, node: ast.expr) -> bool:
     if any(load is inner for inner in ast.walk(node)):
         return False
     end = node.end_lineno or node.lineno, node.end_col_offset or 0
-    return (load.lineno, load.col_offset) >= end or _is_in_function(site, load)
-
-
-def _is_in_function(site: Site, load: ast.expr) -> bool:
-    return any(_inner_functions(site, load))
+    return (load.lineno, load.col_offset) >= end or any(_inner_functions(site, load))
 
 
 def _is_of_others(site: Site, load: ast.Name) -> bool:

@@ -131,7 +131,7 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
         others = [one for one in reads.found if ast.dump(one) != ast.dump(target.value)]
         verdicts.append(judge_kept(site, statement, others, None))
         verdicts.append(Changes(_ALL.format(site.text(target.slice))))
-        halves = [one for one in reads.means if _may_be_half(site, one)]
+        halves = [one for one in reads.means if _dtype(site, one) not in _WIDE]
         verdicts += [Changes(_OVERFLOWS.format(site.text(one))) for one in halves]
     name, mask = site.text(target.value), site.text(target.slice)
     text = f"{name}.copy_({spelled}({mask}, {as_written(whole, site.text)}, {name}))"
@@ -268,10 +268,6 @@ def _is_number(site: Site, node: ast.expr) -> bool:
         isinstance(kind, SymInt) or (isinstance(kind, Static) and kind.type in _NUMBERS)
         for kind in options(site.value(node))
     )
-
-
-def _may_be_half(site: Site, node: ast.expr) -> bool:
-    return _dtype(site, node) not in _WIDE
 
 
 def _is_integer(site: Site, node: ast.expr) -> bool:

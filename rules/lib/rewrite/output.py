@@ -57,7 +57,8 @@ def repair_output(event: SideEffectCall) -> Repair | Decline:
     skipped = skipped_effects(event.site, target, lambda node: _is_output(event, node))
     changes = [f"no longer writes to {file}" for file in written_files(event.site, target)]
     changes += [f"no longer evaluates {skipped}"] if skipped else []
-    changes += ["no longer moves the bar"] if _moves_bar(event) else []
+    moves_bar = event.sink == "bar" and event.method != "write"
+    changes += ["no longer moves the bar"] if moves_bar else []
     return Repair(
         f"Skip it while compiling: compiled code no longer {_VERBS.get(event.sink, 'logs it')}",
         (*imports, Replace(target, f"if not {name}():\n    $output", {"output": target})),
@@ -82,10 +83,6 @@ def _why_not_alone(event: SideEffectCall) -> str:
     if isinstance(outer, ast.Expr):
         return "the call is part of a larger expression"
     return "the call's value is used"
-
-
-def _moves_bar(event: SideEffectCall) -> bool:
-    return event.sink == "bar" and event.method != "write"
 
 
 def _decision_around(event: SideEffectCall) -> ast.If | None:

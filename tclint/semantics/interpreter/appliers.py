@@ -97,9 +97,7 @@ def _is_passed_over(project: Project, module: ModuleInfo, function: FunctionInfo
 def _leaves_out(project: Project, module: ModuleInfo, block: Sequence[ast.stmt], row: int) -> bool:
     for statement in block:
         verdict = (
-            while_compiling(project, module, statement.test)
-            if isinstance(statement, ast.If)
-            else None
+            _answer(project, module, statement.test, []) if isinstance(statement, ast.If) else None
         )
         if statement.lineno <= row <= (statement.end_lineno or row):
             return _leaves_out_inside(project, module, statement, verdict, row)
@@ -120,11 +118,6 @@ def _leaves_out_inside(
                 return True
             return _leaves_out(project, module, block, row)
     return False
-
-
-def while_compiling(project: Project, module: ModuleInfo, test: ast.expr) -> bool | None:
-    """What a test comes out as in compiled code, as far as it only asks for that; else None."""
-    return _answer(project, module, test, [])
 
 
 def _answer(

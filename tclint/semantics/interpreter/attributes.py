@@ -157,10 +157,6 @@ def _call_of(frame: Frame, node: ast.expr) -> ast.Call | None:
     return outer if isinstance(outer, ast.Call) and outer.func is node else None
 
 
-def _of_compiled(frame: Frame, base: Compiled, name: str, node: ast.expr) -> Value:
-    return attribute_of(frame, base.inner, name, node)
-
-
 def _of_object(frame: Frame, base: Object, name: str, node: ast.expr) -> Value:
     if base.cls is not None:
         if frame.region is not None and base.name != "super":
@@ -249,7 +245,7 @@ def _of_function(_frame: Frame, base: Function, name: str, _node: ast.expr) -> V
 _ACCESS: Final[dict[type[Value], Callable[..., Value]]] = {
     Tensor: _of_tensor,
     Unknown: _of_unknown,
-    Compiled: _of_compiled,
+    Compiled: lambda frame, base, name, node: attribute_of(frame, base.inner, name, node),
     Object: _of_object,
     External: _of_external,
     Class: _of_class,
