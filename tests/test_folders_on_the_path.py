@@ -69,6 +69,14 @@ PROGRAMS = {
     "a module of Python's beside a script": (
         ["app/colorsys.py"], "app/run.py", "colorsys", "", "app/colorsys.py"
     ),
+    "an extension of the name of the folder that it is in": (
+        ["pkg/__init__.py", "pkg/ops/native/__init__.py"], "pkg/ops/native/run.py", "native", "",
+        "",
+    ),
+    "a package beside a script below a package": (
+        ["pkg/__init__.py", "pkg/tools/ops/__init__.py"], "pkg/tools/run.py", "ops", "",
+        "pkg/tools/ops/__init__.py",
+    ),
     "a name that begins like another": (["app/read.py"], "app2/run.py", "read", "", ""),
 }  # fmt: skip
 

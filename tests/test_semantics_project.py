@@ -240,6 +240,8 @@ def test_module_names_count_from_the_outermost_package(tmp_path: Path) -> None:
     names = ["top.py", "pkg/__init__.py", "pkg/sub/__init__.py", "pkg/sub/leaf.py", "loose/x.py"]
     paths = put(tmp_path, dict.fromkeys(names, ""))
     assert [module_name(path) for path in paths] == ["top", "pkg", "pkg.sub", "pkg.sub.leaf", "x"]
+    inner = put(tmp_path, {"pkg/ops/dcn/__init__.py": "", "pkg/a-b/c/__init__.py": ""})
+    assert [module_name(path) for path in inner] == ["pkg.ops.dcn", "c"]
 
 
 def test_module_names_do_not_depend_on_the_current_folder(

@@ -226,7 +226,9 @@ class Project:
         top = name.partition(".")[0]
         sibling = f"{folder.rstrip(os.sep)}{tail}.py" if folder else ""
         package = self._by_text.get(f"{sibling[:-3]}{os.sep}__init__.py")
-        beside = package or self._by_text.get(sibling)
+        if package is not None and not self._is_package(folder):
+            return package
+        beside = self._by_text.get(sibling)
         if beside is None and folder:
             beside = self._by_text.get(self._leads_to(folder.rstrip(os.sep), f"{tail[1:]}.py"))
         if beside is not None and self._is_on_path(folder, top):
@@ -374,8 +376,10 @@ class Project:
             return None
         return self._unclear(
             f"nothing that can be read in `{module.name}` binds `{name}`",
-            f"Import `{name}` from the file that makes it, or say `import {module.name}.{name}` if"
-            " that is compiled code",
+            "It is made when it is asked for, by `__getattr__`: bind it there, or pass it in"
+            if "__getattr__" in module.functions
+            else f"Import `{name}` from the file that makes it, or say `import"
+            f" {module.name}.{name}` if that is compiled code",
             module.name,
         )
 
@@ -738,13 +742,13 @@ def module_names(paths: Iterable[Path]) -> dict[Path, str]:
 
 
 def _package(folder: str, known: dict[str, str]) -> str:
-    """The dotted name of a folder that is a package; empty for any other."""
+    """The dotted name of a folder that is a package, or lies in one; empty for any other."""
     if folder not in known:
-        known[folder] = ""
-        if os.path.isfile(os.path.join(folder, "__init__.py")):  # noqa: PTH113, PTH118
-            above, name = os.path.split(folder)
-            package = _package(above, known) if above != folder else ""
-            known[folder] = f"{package}.{name}" if package else name
+        above, name = os.path.split(folder)
+        package = _package(above, known) if above != folder else ""
+        is_own = os.path.isfile(os.path.join(folder, "__init__.py"))  # noqa: PTH113, PTH118
+        inside = bool(package) and name.isidentifier()
+        known[folder] = f"{package}.{name}" if inside else name if is_own else ""
     return known[folder]
 
 
