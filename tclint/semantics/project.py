@@ -251,6 +251,8 @@ class Project:
             near = base if is_above else " "
             if near > nearest and (is_above or self._is_added(folder, base, name)):
                 nearest, found = near, path
+        if found is None and name in self._paths and (real := os.path.realpath(folder)) != folder:
+            return self._nearest(real, name)
         return found
 
     def _is_added(self, folder: str, base: str, name: str) -> bool:
