@@ -101,10 +101,10 @@ PROGRAMS = {
         import torch.distributed.nn.functional as D
 
         def f1(x):
-            return D.all_gather(x)  # TCL150: no equivalent of
+            return D.all_gather(x)  # TCL150: where no gradient
 
         def f2(x):
-            return dn.broadcast(x, 0)  # TCL150: no equivalent of `nn.broadcast` compiles
+            return dn.broadcast(x, 0)  # TCL150: call it outside of compiled code
 
         def f3(x):
             return D.something_else(x)

@@ -46,7 +46,7 @@ class CollectiveInRegion(Rule[Call]):
             message = f"`{name}` breaks the graph"
         return Finding(
             message,
-            fix=Advice(f"no equivalent of `{name}` compiles; {found.advice}"),
+            fix=Advice(found.advice),
             effect=Effect.INVALID if raises else None,
             gb_ids=(told.gb_id,) if told else found.gb_ids or (() if raises else _BROKE),
             before=told.until if told else None,

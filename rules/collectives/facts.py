@@ -48,7 +48,7 @@ _COLLECTIVES = {
         Collective(()),
     ),
 }
-_DIFFERENTIABLE = Collective(("GB0088",))
+_WITHOUT_GRADIENT = "where no gradient is needed, as in `backward`, `torch.distributed.%s` compiles"
 NAMES = _COLLECTIVES.keys() | _DIFFERENTIABLE_NAMES
 """The last names of all functions that do not compile as they are."""
 
@@ -64,6 +64,7 @@ def collective(function: str) -> Collective | None:
         return None
     for package in ("torch.distributed.nn.functional.", "torch.distributed.nn."):
         if function.startswith(package):
-            known = function.removeprefix(package) in _DIFFERENTIABLE_NAMES
-            return _DIFFERENTIABLE if known else None
+            name = function.removeprefix(package)
+            advice = _WITHOUT_GRADIENT % name if name in REWRITTEN else OUTSIDE
+            return Collective(("GB0088",), advice) if name in _DIFFERENTIABLE_NAMES else None
     return _COLLECTIVES.get(short_name(function))
