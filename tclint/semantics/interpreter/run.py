@@ -489,8 +489,7 @@ def _is_callable_module(analysis: Analysis, cls: ClassInfo) -> bool:
             return False
         above = [base for base in project.ancestry(cls)[1:] if isinstance(base, ClassInfo)]
         complete = [base for base in above if project.method(base, "forward") is not None]
-        asked = {name for base in (cls, *above) for name in project.asked_of_self(base)}
-        otherwise = all(_runs_otherwise(project, cls, base, asked) for base in complete)
+        otherwise = all(_runs_otherwise(project, [cls, *above], base) for base in complete)
         if not otherwise and not _hands_over(cls):
             return False
     return project.is_module_class(cls)
@@ -523,17 +522,15 @@ def _constructs(node: ast.expr) -> bool:
     return any(last_name(func)[:1].isupper() for func in called)
 
 
-def _runs_otherwise(project: Project, cls: ClassInfo, base: ClassInfo, asked: set[str]) -> bool:
-    """Whether a method that code of a base may call is another one in a class below it."""
-    names = {
-        name
-        for above in project.ancestry(cls)
-        if isinstance(above, ClassInfo)
-        for name in above.methods
-    }
+def _runs_otherwise(project: Project, classes: list[ClassInfo], base: ClassInfo) -> bool:
+    """Whether a method that code of a base may call is another one in the class below it."""
+    behind = project.ancestry(base)
+    names = {name for one in classes if one not in behind for name in one.methods}
     for name in names - {"__init__"}:
         known = project.method(base, name)
-        if project.method(cls, name) is not known and (known is not None or name in asked):
+        if project.method(classes[0], name) is not known and (
+            known is not None or any(name in project.asked_of_self(one) for one in classes)
+        ):
             return True
     return False
 

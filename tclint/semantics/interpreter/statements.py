@@ -94,16 +94,16 @@ def _assign(frame: Frame, node: ast.Assign) -> None:
 
 def _as_many(frame: Frame, target: ast.expr, given: ast.expr) -> Value | None:
     """What ``a, *b, c`` gives to targets without a star: ``b`` is as long as they ask for."""
-    match target, given:
-        case ast.Tuple(elts=targets), ast.Tuple(elts=parts):
-            stars = [part for part in parts if isinstance(part, ast.Starred)]
-            if len(stars) != 1 or any(isinstance(one, ast.Starred) for one in targets):
-                return None
-            values = [frame.body.values.get(part, UNKNOWN) for part in parts]
-            place, more = parts.index(stars[0]), len(targets) - len(parts) + 1
-            values[place : place + 1] = [element_of(values[place])] * more
-            return Sequence("tuple", items=tuple(values))
-    return None
+    if not isinstance(target, ast.Tuple) or not isinstance(given, ast.Tuple):
+        return None
+    targets, parts = target.elts, given.elts
+    stars = [part for part in parts if isinstance(part, ast.Starred)]
+    if len(stars) != 1 or any(isinstance(one, ast.Starred) for one in targets):
+        return None
+    values = [frame.body.values.get(part, UNKNOWN) for part in parts]
+    place, more = parts.index(stars[0]), len(targets) - len(parts) + 1
+    values[place : place + 1] = [element_of(values[place])] * more
+    return Sequence("tuple", items=tuple(values))
 
 
 @walks(ast.AnnAssign)
