@@ -140,7 +140,7 @@ def _only_configured(frame: Frame, callee: Value) -> bool:
     """
     if isinstance(callee, External):
         name = torch_facts.canonical(callee.name)
-        return torch_facts.is_module(name) and name not in CONTAINERS | WRAPPERS
+        return torch_facts.is_module(name) and name not in CONTAINERS and name not in WRAPPERS
     if not isinstance(callee, Class):
         return False
     is_module = frame.analysis.project.is_module_class(callee.info)
