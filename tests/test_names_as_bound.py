@@ -198,6 +198,12 @@ PROGRAMS: dict[str, dict[str, str]] = {
             "    def read(x):\n        return x * x.max().item()  #! HostRead item\n"
         ),
     },
+    "torch that another file imports": {
+        "compat.py": "import torch\n",
+        "program.py": "from compat import torch\n" + F.format(
+            call="x * x.max().item()  #! HostRead item"
+        ),
+    },
     "a star below a def": {
         "other.py": KEEP,
         "program.py": main("def read(x):\n    return x.tolist()\nfrom other import *"),

@@ -334,7 +334,8 @@ def local_imports(
     base = _source(module, node)
     for alias in node.names:
         if alias.name != "*":
-            yield alias.asname or alias.name, f"{base}.{alias.name}" if base else alias.name
+            whole = f"{base}.{alias.name}" if base else alias.name
+            yield alias.asname or alias.name, module.given.get(base, {}).get(alias.name, whole)
         elif base in module.given:
             yield from module.given[base].items()
         elif base.partition(".")[0] in ("numpy", "torch") or base in OF_PYTHON:

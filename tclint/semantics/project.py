@@ -127,22 +127,20 @@ class Project:
         """The symbol table of a file of the run; None when it does not parse."""
         if path not in self._modules:
             module = self._modules[path] = self._load(self._names[path], path)
-            if module is not None and module.stars:
+            if module is not None and (module.stars or _handed(module)):
                 self._take_over(module)
         return self._modules[path]
 
     def _take_over(self, module: ModuleInfo) -> None:
         """Tell a file what it uses of the names that stars of the project's modules give."""
         stars = [one for one in module.stars if one.partition(".")[0] not in TABLED]
-        if not stars or len(stars) > STARS.most:
-            return
         used = {node.id: None for node in nodes(module.tree) if isinstance(node, NAME)}
         names = [name for name in used if not module.makes(name) and not name.startswith("__")]
         names += made_above(module)
-        if not names:
-            return
-        given = {star: self._given_by(star, module, names) for star in dict.fromkeys(stars)}
-        known = {star: names for star, names in given.items() if names is not None}
+        wanted = dict.fromkeys(stars if len(stars) <= STARS.most else (), names)
+        wanted = {**_handed(module), **(wanted if names else {})}
+        given = {base: self._given_by(base, module, names) for base, names in wanted.items()}
+        known = {base: names for base, names in given.items() if names is not None}
         if known:
             take_over(module, known)
 
@@ -675,6 +673,12 @@ class Project:
             return False
         unknown = [name for name in foreign if name.partition(".")[0] not in PLAIN_BASES]
         return bool(unknown) and self.method(cls, "forward") is not None
+
+
+def _handed(module: ModuleInfo) -> dict[str, list[str]]:
+    """The modules from which a file imports a library by the name of that, and that name."""
+    names = (one.rpartition(".") for one in module.imports.values())
+    return {base: [last] for base, _, last in names if base and last in TABLED}
 
 
 _REPLACED: Final = regex(r"sys\.modules\[__name__\][ \t]*=(?!=)")
