@@ -552,3 +552,48 @@ def test_what_backward_marks_as_dirty_breaks_where_an_input_needs_a_gradient(
     assert found.code == "TCL189" and "where no input" not in found.message
     assert breaks(text + APPLIED, torch.ones(3, requires_grad=True))
     assert not breaks(text + APPLIED, torch.ones(3))
+
+
+INNER = """\
+import torch
+
+
+class Outer(torch.optim.Optimizer):
+    def __init__(self, params):
+        super().__init__(params, {"lr": 0.5})
+        self.inner = torch.optim.SGD(params, lr=0.5)
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.inner.param_groups:
+            group["lr"] = RATE
+        self.inner.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("rate", "told"), [('self.param_groups[0]["lr"]', []), ("0.5 * group['lr']", ["TCL501"])]
+)
+def test_a_rate_that_is_taken_from_another_optimizer_does_not_change(
+    rate: str, told: list[str], tmp_path: Path
+) -> None:
+    text = INNER.replace("RATE", rate)
+    assert [code for code, _ in found(text, tmp_path, "TCL501")] == told
+    names: dict[str, Any] = {}
+    exec(text, names)
+    torch = names["torch"]
+    parameter = torch.nn.Parameter(torch.ones(3))
+    parameter.grad = torch.ones(3)
+    optimizer, graphs = names["Outer"]([parameter]), []
+
+    def backend(graph: Any, _: object) -> Any:
+        graphs.append(graph)
+        return graph.forward
+
+    def step() -> None:
+        optimizer.step()
+
+    torch._dynamo.reset()
+    for _ in range(4):
+        torch.compile(step, backend=backend)()
+    assert (len(graphs) > 1) is bool(told)

@@ -249,7 +249,15 @@ def _assign_item(frame: Frame, target: ast.Subscript, value: Value) -> None:
         case External():
             report_environment_write(frame, target, base)
         case Object(name="torch.optim.param_group") if index == Static("str", "lr", known=True):
+            if frame.region is not None and _is_of_another(frame.statement):
+                return
             frame.analysis.note_lr_change(base, "write", "param_groups", target)
+
+
+def _is_of_another(statement: ast.AST) -> bool:
+    """True for a learning rate that is taken from another optimizer, at each step the same."""
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return isinstance(value, ast.Subscript) and getattr(value.slice, "value", None) == "lr"
 
 
 def report_environment_write(frame: Frame, target: ast.Subscript, base: Value) -> None:
