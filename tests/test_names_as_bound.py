@@ -533,3 +533,10 @@ def test_a_module_of_a_package_does_not_see_the_one_beside_it_unless_a_script_is
     assert ran.stdout.split() == ["read", "3"]
     paths += put(tmp_path, {"pkg/train.py": "if __name__ == '__main__':\n    import net\n"})
     assert found() == ["read.py"]
+
+
+def test_what_a_module_makes_when_it_is_asked_is_said_to_be_made_so(tmp_path: Path) -> None:
+    files, _ = UNCLEAR["a package that looks names up"]
+    results = check_files(put(tmp_path, files), Config(root=tmp_path)).results
+    [found] = [one.diagnostic for one in results if one.diagnostic.code == "TCL004"]
+    assert "by `__getattr__`" in found.instead

@@ -269,8 +269,9 @@ def _mixed(module: ModuleInfo) -> Iterator[str]:
     As in ``try: from fast import f`` with a ``def f`` in its ``except``.
     """
     made = module.functions.keys() | module.classes.keys()
-    types = _below_types(module.tree.body)
-    for name in made & module.imports.keys():
+    both = made & module.imports.keys()
+    types = _below_types(module.tree.body) if both else []
+    for name in both:
         last = [node for node in _statements(module.tree.body) if _binds(module, node, name)]
         last = [node for node in last if node not in types]
         last.sort(key=lambda node: node.lineno)
