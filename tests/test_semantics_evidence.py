@@ -42,7 +42,7 @@ ANNOTATED = {
         @torch.compile
         def f(x: torch.Tensor):
             reveal(x.max(dim=1).values)  #= tensor (dtype of `x`)
-            reveal(torch.topk(x, 2).indices)  #= tensor
+            reveal(torch.topk(x, 2).indices)  #= tensor (int64)
             reveal(torch.linalg.svd(x).S)  #= tensor
             n = x.sort().indices[0].item()  #! HostRead item
             return x.to_sparse().values() * n
@@ -219,28 +219,28 @@ MASKS = {
     "torch.cat([m, m])": "tensor (rank 2, bool)",
     "torch.stack([m, m])": "tensor (rank 3, bool)",
     "torch.stack([t > 0 for t in (x, x)])": "tensor (rank 3, bool)",
-    "torch.hstack([m, m])": "tensor (bool)",
+    "torch.hstack([m, m])": "tensor (rank 2, bool)",
     "nn.utils.rnn.pad_sequence([m, m])": "tensor (rank 3, bool)",
-    "torch.cat([m, x])": "tensor",
-    "F.pad(m, (1, 0))": "tensor (bool)",
+    "torch.cat([m, x])": "tensor (rank 2)",
+    "F.pad(m, (1, 0))": "tensor (rank 2, bool)",
     "torch.roll(m, 1)": "tensor (rank 2, bool)",
     "torch.flatten(m)": "tensor (rank 1, bool)",
     "torch.clone(m)": "tensor (rank 2, bool)",
-    "torch.flatten(m, 1)": "tensor (bool)",
+    "torch.flatten(m, 1)": "tensor (rank 2, bool)",
     "torch.unsqueeze(m, 0)": "tensor (rank 3, bool)",
-    "torch.reshape(m, (-1,))": "tensor (bool)",
+    "torch.reshape(m, (-1,))": "tensor (rank 1, bool)",
     "torch.gather(m, 0, i)": "tensor (rank 2, bool)",
-    "torch.broadcast_to(m, (2, 2, 3))": "tensor (bool)",
+    "torch.broadcast_to(m, (2, 2, 3))": "tensor (rank 3, bool)",
     "torch.where(m, m, False)": "tensor (rank 2, bool)",
     "torch.where(m, x, x)": "tensor (rank 2, dtype of `x`)",
     "m.unbind(0)[0]": "tensor (rank 1, bool)",
     "m.chunk(2)[1]": "tensor (rank 2, bool)",
-    "m.new_zeros(3)": "tensor (bool)",
-    "x.new_ones(3, dtype=torch.bool)": "tensor (bool)",
+    "m.new_zeros(3)": "tensor (rank 1, bool)",
+    "x.new_ones(3, dtype=torch.bool)": "tensor (rank 1, bool)",
     "x.type(torch.bool)": "tensor (rank 2, bool)",
     "x.type_as(m)": "tensor (rank 2, bool)",
     "x.to(m)": "tensor (rank 2, bool)",
-    "torch.isin(x, i)": "tensor (bool)",
+    "torch.isin(x, i)": "tensor (rank 2, bool)",
     "m + m": "tensor (rank 2, bool)",
     "m * True": "tensor (rank 2, bool)",
     "m & unheard(x)": "tensor (bool, assumed)",

@@ -92,59 +92,6 @@ def test_attributes_hold(name: str, code: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["sum", "mean", "torch.max", "argmax", "std", "torch.nn.functional.mse_loss", "torch.norm"],
-)
-def test_reductions_without_dim_give_a_scalar_tensor(name: str) -> None:
-    assert torch_facts.reduces_to_scalar(name)
-
-
-@pytest.mark.parametrize("name", ["logsumexp", "relu", "cumsum", "torch.nn.functional.softmax"])
-def test_others_do_not_give_a_scalar_tensor(name: str) -> None:
-    assert not torch_facts.reduces_to_scalar(name)
-
-
-@pytest.mark.parametrize("name", ["abs", "contiguous", "torch.relu", "torch.nn.functional.gelu"])
-def test_pointwise_functions_preserve_rank_and_dtype(name: str) -> None:
-    assert torch_facts.preserves_rank_and_dtype(name)
-
-
-@pytest.mark.parametrize("name", ["exp", "squeeze", "flatten", "isnan", "to", "sum"])
-def test_other_functions_do_not_preserve_rank_and_dtype(name: str) -> None:
-    assert not torch_facts.preserves_rank_and_dtype(name)
-
-
-@pytest.mark.parametrize(
-    ("name", "rank", "dtype"),
-    [
-        ("exp", "same", "inexact"),
-        ("sum", "zero", "sum"),
-        ("argmax", "zero", "int64"),
-        ("isnan", "same", "bool"),
-        ("nonzero", "two", "int64"),
-        ("flatten", "one", "same"),
-        ("squeeze", "varies", "same"),
-    ],
-)
-def test_one_tensor_calls_give(name: str, rank: str, dtype: str) -> None:
-    assert torch_facts.call_result(name) == torch_facts.CallResult(rank, dtype)
-
-
-@pytest.mark.parametrize(
-    ("name", "rule"),
-    [("eq", "bool"), ("add", "promote"), ("torch.div", "float"), ("matmul", None)],
-)
-def test_two_tensor_calls_have_a_dtype_rule(name: str, rule: str | None) -> None:
-    assert torch_facts.binary_dtype(name) == rule
-
-
-def test_reductions_take_a_dim() -> None:
-    assert torch_facts.reduces_along_dim("logsumexp")
-    assert torch_facts.reduces_along_dim("torch.max")
-    assert not torch_facts.reduces_along_dim("softmax")
-
-
-@pytest.mark.parametrize(
     ("dotted", "parameters", "returns"),
     [
         ("torch.nn.Linear", True, "tensor"),

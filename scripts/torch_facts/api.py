@@ -11,7 +11,16 @@ from typing import Any
 
 import torch
 
-from scripts.torch_facts import behaviour, classes, numbers, pointwise, returns
+from scripts.torch_facts import (
+    autocast,
+    behaviour,
+    classes,
+    numbers,
+    operations,
+    pointwise,
+    returns,
+    sampled,
+)
 from scripts.torch_facts.annotations import Annotations
 
 
@@ -22,24 +31,19 @@ def build() -> dict[str, Any]:
     methods, attributes = returns.tensor_members(reader)
     functions = returns.functions(reader)
     probed = behaviour.operations(_tensors(methods), _tensors(functions))
-    reducing = behaviour.operations(methods, functions)
-    unary = {name: behaviour.unary(call) for name, call in sorted(probed.items())}
-    binary = {name: behaviour.binary(call) for name, call in sorted(probed.items())}
     return {
         "torch": ".".join(torch.__version__.split(".")[:2]),
-        "along_dim": sorted(n for n, call in reducing.items() if behaviour.along_dim(call)),
         "attributes": attributes,
-        "binary": {name: rule for name, rule in binary.items() if rule},
+        "autocast": autocast.autocast(probed),
         "functions": functions,
-        "mean_losses": sorted(n for n, call in probed.items() if behaviour.mean_loss(call)),
         "methods": methods,
         "modules": classes.modules(reader),
         "numbers": numbers.numbers(methods, functions),
+        "operations": operations.operations(sampled.sampled(probed)),
         "optimizers": classes.optimizers(),
         "pointwise": pointwise.pointwise(probed),
         "schedulers": classes.schedulers(),
         "tensor_lr": classes.tensor_lr(),
-        "unary": {name: rule for name, rule in unary.items() if rule},
     }
 
 

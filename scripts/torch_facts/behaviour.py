@@ -1,9 +1,8 @@
-"""What one-tensor and two-tensor calls give: rank and dtype, found by calling torch on samples."""
+"""What calls with one tensor give: rank and dtype, found by calling torch on samples."""
 
 from __future__ import annotations
 
 import importlib
-import inspect
 import warnings
 from collections.abc import Callable, Iterable
 
@@ -22,13 +21,6 @@ FAILURES = (
     torch.linalg.LinAlgError,
 )
 DTYPES = (torch.float32, torch.float64, torch.int32, torch.bool)
-PAIRS = (
-    (torch.float32, torch.float32),
-    (torch.float32, torch.float64),
-    (torch.int32, torch.int32),
-    (torch.int32, torch.float32),
-    (torch.bool, torch.bool),
-)
 CONSTANT_RANKS = {0: "zero", 1: "one", 2: "two"}
 
 # Called with a tensor these would read it as a size, touch other state, or change layout.
@@ -125,47 +117,6 @@ def _dtype_rule(dtypes: dict[torch.dtype, torch.dtype]) -> str:
     if floats and others == {torch.float32}:
         return "float"
     return "sum" if floats and others == {torch.int64} else "varies"
-
-
-def binary(operation: Operation) -> str | None:
-    """The dtype rule of a two-tensor call that broadcasts, None for anything else."""
-    results = {}
-    for left, right in PAIRS:
-        result = _call(operation, _sample((2, 1, 4), left), _sample((3, 4), right))
-        if result is not None:
-            if tuple(result.shape) != (2, 3, 4):
-                return None
-            results[left, right] = result.dtype
-    if not results:
-        return None
-    if set(results.values()) == {torch.bool} and len(results) > 1:
-        return "bool"
-    if all(dtype == torch.promote_types(*pair) for pair, dtype in results.items()):
-        return "promote"
-    return "float" if all(d.is_floating_point for d in results.values()) else "varies"
-
-
-def along_dim(operation: Operation) -> bool:
-    """True for reductions: ``dim=1`` removes one dimension, ``keepdim=True`` keeps it as one."""
-    sample = _sample((3, 4, 5), torch.float32)
-    removed = _call(lambda x: _first(operation(x, dim=1)), sample)
-    kept = _call(lambda x: _first(operation(x, dim=1, keepdim=True)), sample)
-    if removed is None or kept is None:
-        return False
-    return tuple(removed.shape) == (3, 5) and tuple(kept.shape) == (3, 1, 5)
-
-
-def _first(result: object) -> object:
-    return result[0] if isinstance(result, tuple) and result else result
-
-
-def mean_loss(operation: Operation) -> bool:
-    """True for functions whose ``reduction`` is a mean unless the caller says otherwise."""
-    try:
-        parameters = inspect.signature(operation).parameters
-    except (TypeError, ValueError):
-        return False
-    return "reduction" in parameters and parameters["reduction"].default == "mean"
 
 
 def _sample(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:

@@ -30,6 +30,8 @@ from tclint.semantics.values import (
 
 MANY: Final = 4
 RANGES: Final = {"range": "", "shape": " over a size", "data": " over a number read"}
+_AUTOCAST: Final = regex(r"~(?:lowered@[^()]*|autocast_\w+)\((.*)\)")
+_OUTSIDE: Final = " outside of autocast"
 _OF_PARAMETER: Final = regex(r"~(\w+):[^:()|]*[^\d:()|][^:()|]*:\d+")
 
 
@@ -73,6 +75,10 @@ def origin(tensor: Tensor) -> str:
 
 
 def _dtype(dtype: DType) -> str | None:
+    cast = _AUTOCAST.fullmatch(dtype.symbol)
+    if cast is not None:
+        inner = _dtype(DType(cast[1], dtype.category))
+        return inner and f"{inner.removesuffix(_OUTSIDE)}{_OUTSIDE}"
     if dtype.concrete:
         return "default dtype" if dtype.symbol == "default" else dtype.symbol
     parameter = _OF_PARAMETER.fullmatch(dtype.symbol)

@@ -26,14 +26,6 @@ from tclint.torch_facts.modules import (
 from tclint.torch_facts.numbers import Numbers, drawn_numbers_of, numbers_of
 from tclint.torch_facts.numpy_functions import numpy_number_type, numpy_reduces, numpy_returns
 from tclint.torch_facts.optim import Optimizer, Scheduler, lr_schedulers, optimizers
-from tclint.torch_facts.results import (
-    CallResult,
-    binary_dtype,
-    call_result,
-    preserves_rank_and_dtype,
-    reduces_along_dim,
-    reduces_to_scalar,
-)
 from tclint.torch_facts.returns import attribute_kind, function_returns, method_returns
 from tclint.torch_facts.skipped import (
     DRAWN,
@@ -53,15 +45,12 @@ __all__ = [
     "INSTANCES",
     "SKIPPED_FUNCTIONS",
     "SKIPPED_METHODS",
-    "CallResult",
     "Factory",
     "Numbers",
     "Optimizer",
     "Scheduler",
     "Skipped",
     "attribute_kind",
-    "binary_dtype",
-    "call_result",
     "canonical",
     "drawn_numbers_of",
     "dynamic_shape",
@@ -86,10 +75,7 @@ __all__ = [
     "numpy_reduces",
     "numpy_returns",
     "optimizers",
-    "preserves_rank_and_dtype",
     "reads_host",
-    "reduces_along_dim",
-    "reduces_to_scalar",
     "skipped_by_dynamo",
     "skipped_method",
     "traced_since",

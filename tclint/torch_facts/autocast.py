@@ -1,24 +1,29 @@
-"""What autocast computes in float32 whatever it is given, so that 16 bits come out as 32."""
+"""What autocast computes in float32 whatever it is given, and what in 16 bits."""
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Final
 
-WIDENED: Final[dict[str, frozenset[str]]] = {
-    "cuda": frozenset(
-        "LocalResponseNorm LogSoftmax Softmax Softmax2d Softmin Softplus acos arccos arcsin asin "
-        "cosh cumulative_trapezoid erfinv exp expm1 get_total_norm gumbel_softmax log log10 log1p "
-        "log2 log_softmax matrix_norm norm norm_except_dim normalize pdist pow prod reciprocal "
-        "rsqrt sinh softmax softmin softplus square sum tan trapezoid trapz vector_norm".split()
-    ),
-    "cpu": frozenset(
-        "AdaptiveAvgPool3d AdaptiveMaxPool3d AvgPool3d LocalResponseNorm MaxPool3d cholesky "
-        "cholesky_inverse cond eigvalsh prod svdvals trace".split()
-    ),
-}
-"""By the kind of device: last names of functions, methods and layers whose dtype is followed."""
+from tclint.torch_facts.table import section
+
+DEVICES: Final = ("cuda", "cpu")
+_WORD: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
+@lru_cache(maxsize=2048)
 def widens(device: str, key: str) -> bool:
-    """Whether autocast on that kind of device has the call compute in float32."""
-    return key.rpartition(".")[2] in WIDENED[device]
+    """Whether autocast on that kind of device has a call or a layer compute in float32."""
+    return _name(key) in section("autocast")[device]["widened"]
+
+
+@lru_cache(maxsize=2048)
+def lowers(key: str) -> bool:
+    """Whether autocast has a call or a layer compute in 16 bits, on any kind of device."""
+    return any(_name(key) in section("autocast")[device]["lowered"] for device in DEVICES)
+
+
+def _name(key: str) -> str:
+    """The name of the function: ``torch.nn.LayerNorm`` calls ``layer_norm``."""
+    return _WORD.sub("_", key.rpartition(".")[2]).lower()

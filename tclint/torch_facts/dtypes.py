@@ -38,3 +38,27 @@ TYPED: Final[dict[str, str]] = {
     "ShortTensor": "int16",
 }
 """The element type of each of torch's older classes of tensors."""
+PARTS: Final[dict[str, str]] = {"complex64": "float32", "complex128": "float64"}
+"""The element type of the real and the imaginary part."""
+WHOLES: Final[dict[str, str]] = {part: whole for whole, part in PARTS.items()}
+_BITS: Final = {"bool": 1, "bfloat16": 16, "complex64": 32, "complex128": 64}
+_CATEGORIES: Final = ("bool", "int", "float", "complex")
+
+
+def promoted(left: str, right: str) -> str:
+    """The element type of what is computed of two tensors with as many dimensions.
+
+    Names are those of `DTYPES`, no synonyms.
+    """
+    low, high = sorted(
+        (left, right), key=lambda name: (_CATEGORIES.index(DTYPES[name]), _bits(name))
+    )
+    if DTYPES[low] == DTYPES[high] and low != high and _bits(low) == _bits(high):
+        return "float32" if DTYPES[low] == "float" else "int16"
+    if DTYPES[high] == "complex" and DTYPES[low] == "float":
+        return "complex128" if _bits(low) > 32 else high
+    return high
+
+
+def _bits(name: str) -> int:
+    return _BITS.get(name) or int("".join(filter(str.isdigit, name)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from tclint.torch_facts.results import CallResult, unpack
+from tclint.records import record
 from tclint.torch_facts.table import canonical, section
 
 ANY_MODULE: Final = "torch.nn.Module"
@@ -98,10 +98,26 @@ def module_returns(dotted: str) -> str | None:
     return facts[1] if facts else None
 
 
+@record(frozen=True)
+class CallResult:
+    """What calling a layer with one tensor gives.
+
+    ``rank`` is ``"same"``, ``"zero"``, ``"one"``, ``"two"``, a shift such as ``"-1"``, or
+    ``"varies"``. ``dtype`` is ``"same"``, ``"float"`` (floats stay, integers and bools become the
+    default float), or ``"varies"``.
+    """
+
+    rank: str
+    dtype: str
+
+
 def module_result(dotted: str) -> CallResult | None:
     """Rank and dtype of calling the layer with one tensor."""
     facts = _facts(dotted)
-    return unpack(facts[2]) if facts else None
+    if facts is None or facts[2] is None:
+        return None
+    rank, _, dtype = facts[2].partition(" ")
+    return CallResult(rank, dtype)
 
 
 @lru_cache(maxsize=4096)

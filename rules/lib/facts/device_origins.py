@@ -24,8 +24,8 @@ from tclint.semantics.site import Site, once
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import DataScalar, Tensor
 from tclint.torch_facts.dtypes import DTYPES
-from tclint.torch_facts.elements import JOINING
 from tclint.torch_facts.memory import VIEW_ATTRIBUTES
+from tclint.torch_facts.operations import takes_tensors
 
 from .known import certain_tensor
 from .purity import is_pure
@@ -246,7 +246,7 @@ class Devices:
             return _NOWHERE
         if not _gives_tensors(torch_facts.function_returns(dotted)):
             return _NOWHERE
-        elementwise = dotted.removeprefix("torch.") in _ELEMENTWISE or dotted in JOINING
+        elementwise = dotted.removeprefix("torch.") in _ELEMENTWISE or takes_tensors(dotted)
         given = _given(call)
         return self._joint(given[:1] if met and not elementwise else given, met, steps)
 

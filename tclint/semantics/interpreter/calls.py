@@ -363,12 +363,17 @@ def call_layer(frame: Frame, node: ast.Call, callee: Object, arguments: Argument
         return Sequence("tuple", Tensor(why=f"output of `{callee.name}`"))
     result = torch_facts.module_result(callee.name)
     tensor = first if isinstance(first, Tensor) else None
-    if result is not None and tensor is not None and result.rank == "same":
+    shift = _SHIFTS.get(result.rank) if result is not None else None
+    if result is not None and tensor is not None and shift is not None:
         # A layer with parameters computes in their dtype, or in autocast's.
         plain = result.dtype == "same" and torch_facts.has_parameters(callee.name) is False
         own = computed_in(callee.name, tensor.dtype) if plain else _fresh_float(frame, node)
-        return Tensor(tensor.rank, own, None, assumed=False, why=f"output of `{callee.name}`")
+        rank = None if tensor.rank is None else tensor.rank + shift
+        return Tensor(rank, own, None, assumed=False, why=f"output of `{callee.name}`")
     return Tensor(None, _fresh_float(frame, node), why=f"output of `{callee.name}`")
+
+
+_SHIFTS: Final = {"same": 0, "+1": 1, "-1": -1}
 
 
 def _fresh_float(frame: Frame, node: ast.Call) -> DType:

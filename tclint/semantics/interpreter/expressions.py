@@ -75,9 +75,16 @@ def _bin_op(frame: Frame, node: ast.BinOp) -> Value:
         return operators.made_outside(result)
     if isinstance(result, Tensor) and result.dtype is None and not frame.loops:
         # Outside of loops one expression has one element type per walk, whatever it is.
-        name = f"~{frame.body.module.name}:{node.lineno}:{node.col_offset}:{node.end_col_offset}"
-        return with_dtype(result, DType(name))
+        place = f"{frame.body.module.name}:{node.lineno}:{node.col_offset}:{node.end_col_offset}"
+        product = isinstance(node.op, ast.MatMult) and _same_dtype(left, right)
+        known = operators.computed_in("matmul", product, place) if product else None
+        return with_dtype(result, known or DType(f"~{place}"))
     return result
+
+
+def _same_dtype(left: Value, right: Value) -> DType | None:
+    one, other = tensor_in(left), tensor_in(right)
+    return one.dtype if one is not None and other is not None and one.dtype == other.dtype else None
 
 
 def _repeated(frame: Frame, node: ast.BinOp, left: Value, right: Value) -> Value | None:

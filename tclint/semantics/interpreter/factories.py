@@ -10,8 +10,8 @@ from tclint.semantics.events import ModuleConstruction, TensorFactory
 from tclint.semantics.interpreter.arguments import Arguments
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.iteration import element_of
-from tclint.semantics.interpreter.operators import INT64, held, named_dtype
-from tclint.semantics.interpreter.tensor_calls import read_numbers
+from tclint.semantics.interpreter.operators import DEFAULT, INT64, held, named_dtype
+from tclint.semantics.interpreter.tensor_calls import read_numbers, returned, settled_dtype
 from tclint.semantics.lattice import tensor_in
 from tclint.semantics.syntax import path_of
 from tclint.semantics.values import (
@@ -28,8 +28,6 @@ from tclint.semantics.values import (
 from tclint.torch_facts.modules import DICTS, LISTS
 
 MOVES: Final = frozenset({"to", "cuda", "cpu"})
-_FLOAT32: Final = DType("float32", "float")
-_FLOAT_DEFAULT: Final = DType("default", "float")
 
 
 def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
@@ -50,7 +48,9 @@ def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
     if facts.dtype == "like" and like is not None:
         return Tensor(like.rank, given if has_dtype else like.dtype, like.device,
                       assumed=like.assumed, random=facts.random, why=f"`{name}`")  # fmt: skip
-    made = _settled_dtype(frame, _factory_dtype(facts.dtype, arguments))
+    if facts.source == "size" and like is not None:  # `torch.normal(mean, std)`
+        return returned(frame, node, name, arguments, "tensor")
+    made = settled_dtype(frame, _factory_dtype(facts.dtype, arguments))
     dtype = given if has_dtype else made
     rank = facts.rank if isinstance(facts.rank, int) else _sized_rank(facts.rank, arguments)
     return Tensor(rank, dtype, place, random=facts.random, why=f"`{name}`")
@@ -58,7 +58,7 @@ def create_tensor(frame: Frame, node: ast.Call, name: str, arguments: Arguments)
 
 def _factory_dtype(rule: str, arguments: Arguments) -> DType | None:
     if rule == "default":
-        return _FLOAT_DEFAULT
+        return DEFAULT
     if rule == "range":
         whole = all(_integral(v) for v in arguments.positional)
         return INT64 if whole and arguments.positional else None
@@ -66,13 +66,6 @@ def _factory_dtype(rule: str, arguments: Arguments) -> DType | None:
         return _data_dtype(arguments.positional[-1]) if arguments.positional else None
     category = "float" if "float" in rule else "bool" if rule == "bool" else "int"
     return DType(rule, category)
-
-
-def _settled_dtype(frame: Frame, dtype: DType | None) -> DType | None:
-    """The default dtype is float32 in a file that does not set another."""
-    if dtype == _FLOAT_DEFAULT and not frame.analysis.sets_default_dtype(frame.body.module):
-        return _FLOAT32
-    return dtype
 
 
 def _integral(value: Value) -> bool:
@@ -83,7 +76,7 @@ def _data_dtype(value: Value) -> DType | None:
     while isinstance(value, Sequence) and value.items:
         value = value.items[0]
     if isinstance(value, Static) and value.type in ("int", "float", "bool"):
-        return {"int": INT64, "float": _FLOAT_DEFAULT, "bool": DType("bool", "bool")}[value.type]
+        return {"int": INT64, "float": DEFAULT, "bool": DType("bool", "bool")}[value.type]
     return None
 
 

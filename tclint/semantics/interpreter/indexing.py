@@ -28,6 +28,7 @@ from tclint.semantics.values import (
     STATIC,
     UNKNOWN,
     DataScalar,
+    DType,
     External,
     Iteration,
     Mapping,
@@ -308,9 +309,13 @@ def _names_one_place(node: ast.Subscript, value: Value) -> bool:
 
 
 def _indexed_rank(tensor: Tensor, values: list[Value]) -> int | None:
+    """The rank of what is indexed: index tensors together give as many dimensions as the largest.
+
+    Source: https://numpy.org/doc/stable/user/basics.indexing.html#advanced-indexing
+    """
     if tensor.rank is None:
         return None
-    rank = tensor.rank
+    rank, largest = tensor.rank, 0
     for value in values:
         match value:
             case SymInt() | Static(type="int"):
@@ -319,6 +324,10 @@ def _indexed_rank(tensor: Tensor, values: list[Value]) -> int | None:
                 rank += 1
             case Static(type="slice" | "ellipsis"):
                 pass
+            case Tensor(rank=int(count), dtype=DType(category="int")):
+                rank, largest = rank - 1, max(largest, count)
+            case Tensor(rank=int(count), dtype=DType(category="bool")) if count:
+                rank, largest = rank - count, max(largest, 1)
             case _:
                 return None
-    return max(rank, 0)
+    return max(rank + largest, 0)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import Any, Final
 
+from tclint.regexes import regex
 from tclint.semantics.bounds import Bound
 from tclint.semantics.lattice import bounded, join, spread
 from tclint.semantics.values import (
@@ -30,13 +31,16 @@ from tclint.semantics.values import (
     Value,
     constant,
 )
-from tclint.torch_facts.autocast import WIDENED, widens
-from tclint.torch_facts.dtypes import DTYPES, SYNONYMS
+from tclint.torch_facts.autocast import DEVICES, lowers, widens
+from tclint.torch_facts.dtypes import DTYPES, SYNONYMS, WHOLES, promoted
 
 BOOL: Final = DType("bool", "bool")
 INT64: Final = DType("int64", "int")
-_NEVER_WIDENED: Final = frozenset({"float32", "float64"})
+FLOAT32: Final = DType("float32", "float")
+DEFAULT: Final = DType("default", "float")
+"""What torch makes of whole numbers where it needs others: ``torch.get_default_dtype()``."""
 CATEGORIES: Final = ("bool", "int", "float", "complex")
+_LOWERED: Final = regex(r"~lowered@[^()]*\((.*)\)")
 SYMBOL: Final = Bound(96, "characters to tell an element type", hides=False)
 """An element type that takes longer to tell is not known."""
 CALLS: Final = Bound(64, "calls that make one number")
@@ -82,16 +86,26 @@ def held(dtype: DType | None) -> DType | None:
     return derived(dtype, "held", dtype.category)
 
 
-def computed_in(key: str, dtype: DType | None) -> DType | None:
-    """The element type that a call computes in: autocast widens what may have 16 bits."""
-    if dtype is None or dtype.category not in ("float", None) or dtype.symbol in _NEVER_WIDENED:
+def computed_in(key: str, dtype: DType | None, site: str = "") -> DType | None:
+    """The element type that a call at a site computes in: autocast takes another for some."""
+    if dtype is None or dtype.category not in ("float", None) or dtype.symbol == "float64":
         return dtype
+    if lowers(key):
+        return lowered(dtype, site)
     widened: DType | None = dtype
-    for device in WIDENED:
+    for device in DEVICES:
         how = f"autocast_{device}"
-        if widens(device, key) and not is_widened(dtype, how):
+        is_narrow = widened is not None and dtype.symbol != "float32" and widens(device, key)
+        if is_narrow and not is_widened(dtype, how):
             widened = derived(widened, how, dtype.category)
     return widened
+
+
+def lowered(dtype: DType, site: str) -> DType | None:
+    """The element type that autocast gives what is computed at a site; without it, the same."""
+    inner = _LOWERED.fullmatch(dtype.symbol)
+    name = inner[1] if inner is not None else dtype.symbol
+    return _symbol(f"~lowered@{site}({name})", dtype.category)
 
 
 def is_widened(dtype: DType, how: str = "autocast_") -> bool:
@@ -252,7 +266,7 @@ def compare(op: ast.cmpop, left: Value, right: Value) -> Value:
                     rank=broadcast_rank(left, right),
                     dtype=BOOL,
                     assumed=_assumed(left, right),
-                    random=_random(left, right),
+                    random=is_random(left, right),
                     why="comparison of a tensor",
                 )
             if kind is NumpyScalar:
@@ -295,14 +309,32 @@ def tensor_binary(op: ast.operator, left: Value, right: Value) -> Value:
         masks = isinstance(op, _BITWISE) and any(map(_is_mask, (left, right)))
         return Tensor(dtype=BOOL if masks else None, assumed=True, why="arithmetic with a tensor")
     if isinstance(op, ast.MatMult):
-        return Tensor(assumed=_assumed(left, right), why="matrix product")
+        return _product(left, right)
     return Tensor(
         rank=broadcast_rank(left, right),
         dtype=_promoted(op, left, right),
         assumed=_assumed(left, right),
-        random=_random(left, right),
+        random=is_random(left, right),
         why="arithmetic with a tensor",
     )
+
+
+def _product(left: Value, right: Value) -> Value:
+    """A matrix product; autocast says in which element type it is computed."""
+    ranks = (one.rank if isinstance(one, Tensor) else None for one in (left, right))
+    return Tensor(
+        product_rank(*ranks),
+        assumed=_assumed(left, right),
+        random=is_random(left, right),
+        why="matrix product",
+    )
+
+
+def product_rank(left: int | None, right: int | None) -> int | None:
+    """The rank of a matrix product."""
+    if left is None or right is None:
+        return None
+    return max(left, right) if min(left, right) > 1 else max(left, right) - 1
 
 
 _ARITHMETIC: Final = (Tensor, Static, SymInt, DataScalar, NumpyScalar, NDArray)
@@ -328,7 +360,7 @@ def _assumed(*values: Value) -> bool:
     return all(v.assumed for v in values if isinstance(v, Tensor))
 
 
-def _random(*values: Value) -> bool:
+def is_random(*values: Value) -> bool:
     """True for what is made of random numbers alone, or with what a model keeps."""
     tensors = [value for value in values if isinstance(value, Tensor)]
     drawn = any(tensor.random for tensor in tensors)
@@ -345,6 +377,10 @@ def _promoted(op: ast.operator, left: Value, right: Value) -> DType | None:
 
 def _promoted_operands(op: ast.operator, left: Value, right: Value) -> DType | None:
     if isinstance(left, Tensor) and isinstance(right, Tensor):
+        name = _promoted_name(left, right)
+        category = DTYPES.get(name or "")
+        if name is not None and (category in ("float", "complex") or not isinstance(op, ast.Div)):
+            return DType(name, category)
         return _promoted_tensors(op, left.dtype, right.dtype)
     tensor = left if isinstance(left, Tensor) else right
     number = right if isinstance(left, Tensor) else left
@@ -352,6 +388,22 @@ def _promoted_operands(op: ast.operator, left: Value, right: Value) -> DType | N
     if isinstance(number, DataScalar) and number.dtype == tensor.dtype:
         return _promoted_tensors(op, tensor.dtype, tensor.dtype)
     return _promoted_number(op, tensor.dtype, number_category(number))
+
+
+def _promoted_name(left: Tensor, right: Tensor) -> str | None:
+    """What two known dtypes that differ promote to: a tensor with dimensions comes first."""
+    one, other = left.dtype, right.dtype
+    if one is None or other is None or one == other or left.rank is None or right.rank is None:
+        return None
+    if one.symbol not in DTYPES or other.symbol not in DTYPES:
+        return None
+    if bool(left.rank) != bool(right.rank):
+        shaped, single = (one, other) if left.rank else (other, one)
+        if _higher(shaped.category, single.category) == shaped.category:
+            return shaped.symbol
+        if shaped.category == "float":
+            return WHOLES.get(shaped.symbol)
+    return promoted(one.symbol, other.symbol)
 
 
 def _promoted_tensors(op: ast.operator, left: DType | None, right: DType | None) -> DType | None:
@@ -396,4 +448,6 @@ def _promoted_number(op: ast.operator, dtype: DType | None, category: str | None
     if dtype.category == "int" and category in ("bool", "int") and not divides:
         return dtype
     floats = divides or category == "float"
+    if dtype.category in ("int", "bool") and category != "complex":
+        return DEFAULT if floats else INT64
     return derived(dtype, "float" if floats else "number", None)

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final
 
 from tclint import torch_facts
 from tclint.semantics.events import Call, DynamicShape, TensorFactory
 from tclint.semantics.interpreter.arguments import Arguments
-from tclint.semantics.interpreter.dtype_preserving import dtype_preserved, rearranged
 from tclint.semantics.interpreter.evaluate import need_drawn, need_number
 from tclint.semantics.interpreter.expressions import host_read, number_read
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.operators import (
-    BOOL,
-    INT64,
-    binary,
+    DEFAULT,
+    FLOAT32,
     computed_in,
-    derived,
+    is_random,
     named_dtype,
 )
+from tclint.semantics.interpreter.transfer import answer
 from tclint.semantics.lattice import (
     is_tensor,
     may_be_unknown,
@@ -43,7 +44,7 @@ from tclint.semantics.values import (
     Value,
 )
 from tclint.torch_facts.dtypes import CASTS, DTYPES
-from tclint.torch_facts.elements import KEEPING, MEASURING, REARRANGING, VIEWING
+from tclint.torch_facts.elements import KEEPING, MEASURING
 from tclint.torch_facts.numbers import NO_NUMBERS
 
 _CASTS: Final = {name: DType(dtype, DTYPES[dtype]) for name, dtype in CASTS.items()}
@@ -89,33 +90,27 @@ def call_method(
         return _like(tensor, _CASTS[name])
     if name in KEEPING:
         return _like(tensor, tensor.dtype)
-    if name in ("to", "type", "type_as"):
+    if name in ("to", "type"):
         return _converted(tensor, node, name, arguments)
     if name in MEASURING:
         length = Static("int") if tensor.role == "parameter" else SYMINT
         bare = name in ("size", "stride") and not node.args
         return Sequence("Size", length) if bare else length
     read_numbers(frame, node, name, arguments)
-    if name in VIEWING:
-        return _viewed(tensor, node, arguments)
-    if name in REARRANGING:
-        return rearranged(tensor, name)
-    if name.startswith("new_"):
-        return _made_like(frame, node, tensor, name, arguments)
-    operands = (tensor, *arguments.positional)
-    return _returned(frame, node, name, operands, torch_facts.method_returns(name))
+    if name == "new_tensor":
+        return _made_like(frame, node, tensor, arguments)
+    given = Arguments((tensor, *arguments.positional), arguments.keywords, arguments.exact)
+    return returned(frame, node, name, given, torch_facts.method_returns(name))
 
 
-def _made_like(
-    frame: Frame, node: ast.Call, tensor: Tensor, name: str, arguments: Arguments
-) -> Value:
-    if name == "new_tensor":  # on the device that the tensor is on: not the same on every step
-        frame.analysis.emit(
-            frame, TensorFactory, node, function="torch.Tensor.new_tensor", call=node, moved=None,
-            destination=None, constant=False,
-        )  # fmt: skip
+def _made_like(frame: Frame, node: ast.Call, tensor: Tensor, arguments: Arguments) -> Value:
+    """``x.new_tensor(...)``: on the device that the tensor is on, not the same on every step."""
+    frame.analysis.emit(
+        frame, TensorFactory, node, function="torch.Tensor.new_tensor", call=node, moved=None,
+        destination=None, constant=False,
+    )  # fmt: skip
     dtype = _asked_dtype(arguments) if "dtype" in arguments.keywords else tensor.dtype
-    return Tensor(dtype=dtype, assumed=tensor.assumed, why=f"`{name}()`")
+    return Tensor(dtype=dtype, assumed=tensor.assumed, why="`new_tensor()`")
 
 
 def read_numbers(frame: Frame, node: ast.Call, key: str, arguments: Arguments) -> None:
@@ -266,21 +261,6 @@ def _like(tensor: Tensor, dtype: DType | None) -> Tensor:
                   why=tensor.why, guess=tensor.guess)  # fmt: skip
 
 
-def _viewed(tensor: Tensor, node: ast.Call, arguments: Arguments) -> Tensor:
-    sizes = arguments.positional
-    rank: int | None = len(sizes)
-    if len(sizes) == 1:
-        only = sizes[0]
-        rank = None
-        if isinstance(only, Sequence):
-            rank = len(only.items) if only.items is not None else None
-        elif only == SYMINT or (isinstance(only, Static) and only.type == "int"):
-            rank = 1
-    if not arguments.exact or not node.args or isinstance(node.args[0], ast.Starred):
-        rank = None
-    return Tensor(rank, tensor.dtype, tensor.device, assumed=tensor.assumed, why="reshaped tensor")
-
-
 def call_function_of_torch(frame: Frame, node: ast.Call, name: str, arguments: Arguments) -> Value:
     """The result of a ``torch.*`` function that is neither a factory nor a class."""
     name = torch_facts.canonical(name)
@@ -300,7 +280,7 @@ def call_function_of_torch(frame: Frame, node: ast.Call, name: str, arguments: A
         frame, Call, node, function=name, call=node, arguments=tuple(arguments.positional)
     )
     report_dynamic_shape(frame, node, name, first, node.func, arguments)
-    return _returned(frame, node, name, arguments.positional, torch_facts.function_returns(name))
+    return returned(frame, node, name, arguments, torch_facts.function_returns(name))
 
 
 def _taken_for_tensor(name: str, arguments: Arguments) -> Tensor | None:
@@ -310,135 +290,67 @@ def _taken_for_tensor(name: str, arguments: Arguments) -> Tensor | None:
     return None if known else Tensor(assumed=True, why=f"argument of `{name}`")
 
 
-def _returned(
-    frame: Frame, node: ast.Call, key: str, operands: tuple[Value, ...], kind: str | None
+def returned(
+    frame: Frame, node: ast.Call, key: str, arguments: Arguments, kind: str | None
 ) -> Value:
-    if kind is None:
-        return dtype_preserved(key, operands) or UNKNOWN
-    if not _is_known(node, key, operands):
-        passed_on = dtype_preserved(key, operands)
-        if passed_on is not None:
-            return passed_on
-    codes = kind.split("|")
-    tensors = [o for v in operands if is_tensor(v) for o in options(v) if isinstance(o, Tensor)]
+    """What a call gives: by the table of operations, or else by torch's own annotations."""
+    tensors = [*_tensors(arguments.values())]
     name = key.rpartition(".")[2]
+    if name.endswith("_") and tensors and not name.endswith("__"):
+        return _like(tensors[0], tensors[0].dtype)
+    if not arguments.exact:  # what stands behind a star may be any argument
+        hidden = "." in key and any(isinstance(one, STARRED) for one in node.args[:1])
+        arguments = Arguments(arguments.positional[: 1 - hidden], arguments.keywords, exact=False)
+    place = f"{frame.body.module.name}:{node.lineno}:{node.col_offset}"
+    found = answer(key, arguments, partial(computed_in, key, site=place))
+    made = _loose(name, tensors)
+    if found is None:
+        return _by_kind(frame, node, made, kind)
+    if not found.results:
+        return UNKNOWN
+    results = [
+        made.changed(rank=one.rank, dtype=settled_dtype(frame, one.dtype)) for one in found.results
+    ]
+    if found.each:
+        return Sequence("tuple", results[0])
+    if len(results) > 1:
+        return Sequence("tuple", items=tuple(results))
+    only = results[0]
+    return only if only.dtype is not None else only.changed(dtype=_dtype_symbol(frame, node))
+
+
+def settled_dtype(frame: Frame, dtype: DType | None) -> DType | None:
+    """The default dtype is float32 in a file that does not set another."""
+    sets = dtype == DEFAULT and frame.analysis.sets_default_dtype(frame.body.module)
+    return FLOAT32 if dtype == DEFAULT and not sets else dtype
+
+
+def _by_kind(frame: Frame, node: ast.Call, made: Tensor, kind: str | None) -> Value:
+    """What a call gives of which only that is known, such as ``tensor*2``."""
+    codes = kind.split("|") if kind is not None else []
     if "tensor" in codes:
-        rule = torch_facts.binary_dtype(key)
-        if rule in ("promote", "float") and len(operands) == 2 and not node.keywords:
-            return binary(_operator(name, rule), *operands)
-        return _tensor_result(frame, node, key, name, tensors)
-    code = codes[0]
-    if code.startswith("tensor*"):
-        count = int(code.partition("*")[2])
-        return Sequence("tuple", items=(_loose(node, name, tensors),) * count)
-    if code == "tensors":
-        return Sequence("tuple", _loose(node, name, tensors))
+        return made.changed(dtype=_dtype_symbol(frame, node))
+    code = codes[0] if codes else ""
+    if code.startswith("tensor*") and len(codes) == 1:
+        return Sequence("tuple", items=(made,) * int(code.partition("*")[2]))
+    if code.startswith("tensor"):
+        return Sequence("tuple", made)
     return _PLAIN.get(code, UNKNOWN) if len(codes) == 1 else UNKNOWN
 
 
-def _operator(name: str, rule: str) -> ast.operator:
-    if name == "pow":
-        return ast.Pow()
-    return ast.Add() if rule == "promote" else ast.Div()
+def _tensors(values: Iterable[Value]) -> Iterator[Tensor]:
+    """The tensors among arguments, and in the lists among them."""
+    for value in values:
+        if isinstance(value, Sequence):
+            yield from _tensors((value.element,) if value.items is None else value.items)
+        elif is_tensor(value):
+            yield from (option for option in options(value) if isinstance(option, Tensor))
 
 
-def _is_known(node: ast.Call, key: str, operands: tuple[Value, ...]) -> bool:
-    """True for a call with one tensor alone, of which a table knows what it gives."""
-    alone = _is_plain(node, key) and all(map(is_tensor, operands))
-    return alone and torch_facts.call_result(key) is not None
-
-
-def _is_plain(node: ast.Call, key: str) -> bool:
-    return len(node.args) == (0 if "." not in key else 1) and not node.keywords
-
-
-def _loose(node: ast.Call, name: str, tensors: list[Tensor]) -> Tensor:
+def _loose(name: str, tensors: list[Tensor]) -> Tensor:
     assumed = bool(tensors) and all(t.assumed for t in tensors)
-    return Tensor(assumed=assumed, random=any(t.random for t in tensors), why=f"result of `{name}`")
-
-
-def _tensor_result(
-    frame: Frame, node: ast.Call, key: str, name: str, tensors: list[Tensor]
-) -> Tensor:
-    loose = _loose(node, name, tensors)
-    if name.endswith("_") and tensors and not name.endswith("__"):
-        return _like(tensors[0], tensors[0].dtype)
-    if len(tensors) == 1 and _is_plain(node, key):
-        return _unary_result(key, tensors[0], loose)
-    if torch_facts.binary_dtype(key) == "bool" or key == "torch.isin":
-        return Tensor(
-            None, BOOL, assumed=loose.assumed, random=loose.random, why=loose.why, guess=loose.guess
-        )
-    if len(tensors) == 1 and torch_facts.reduces_along_dim(key):
-        return loose.changed(
-            rank=_reduced_rank(node, key, tensors[0]),
-            dtype=_reduced_dtype(frame, node, key, tensors[0]),
-        )
-    if torch_facts.reduces_to_scalar(key) and not _has_dim(node, key, max(len(tensors), 1)):
-        return Tensor(
-            0, _dtype_symbol(frame, node), assumed=loose.assumed, why=loose.why, guess=loose.guess
-        )
-    return Tensor(None, _dtype_symbol(frame, node), assumed=loose.assumed, random=loose.random,
-                  why=loose.why, guess=loose.guess)  # fmt: skip
-
-
-def _reduced_rank(node: ast.Call, key: str, tensor: Tensor) -> int | None:
-    """The rank after reducing along one dimension that is written out, or along all."""
-    kept = any(keyword.arg == "keepdim" for keyword in node.keywords)
-    if torch_facts.reduces_to_scalar(key) and not kept and not _has_dim(node, key, 1):
-        return 0
-    if tensor.rank is None or not _one_dim(node, key):
-        return None
-    return tensor.rank if kept else tensor.rank - 1
-
-
-def _reduced_dtype(frame: Frame, node: ast.Call, key: str, tensor: Tensor) -> DType | None:
-    for keyword in node.keywords:
-        if keyword.arg == "dtype":
-            return named_dtype(External(frame.site().dotted(keyword.value) or ""))
-    result = torch_facts.call_result(key)
-    if result is None:
-        return None
-    return _result_dtype(result.dtype, computed_in(key, tensor.dtype))
-
-
-def _one_dim(node: ast.Call, key: str) -> bool:
-    given = [*node.args[(0 if "." not in key else 1) :]]
-    given += [k.value for k in node.keywords if k.arg == "dim"]
-    return len(given) == 1 and isinstance(given[0], (ast.Constant, ast.UnaryOp))
-
-
-def _has_dim(node: ast.Call, key: str, tensors: int) -> bool:
-    extra = len(node.args) > (0 if "." not in key else tensors)
-    return extra or any(k.arg in ("dim", "axis", "reduction", None) for k in node.keywords)
+    return Tensor(assumed=assumed, random=is_random(*tensors), why=f"result of `{name}`")
 
 
 def _dtype_symbol(frame: Frame, node: ast.Call) -> DType:
     return DType(f"~{frame.body.module.name}:{node.lineno}:{node.col_offset}")
-
-
-def _unary_result(key: str, tensor: Tensor, loose: Tensor) -> Tensor:
-    result = torch_facts.call_result(key)
-    if result is None:
-        return loose
-    ranks = {"same": tensor.rank, "zero": 0, "one": 1, "two": 2}
-    rank = ranks.get(result.rank)
-    if result.rank.startswith(("-", "+")) and tensor.rank is not None:
-        rank = tensor.rank + int(result.rank)
-    dtype = _result_dtype(result.dtype, computed_in(key, tensor.dtype))
-    return Tensor(rank, dtype, None, assumed=loose.assumed, random=loose.random, why=loose.why,
-                  guess=loose.guess)  # fmt: skip
-
-
-def _result_dtype(rule: str, dtype: DType | None) -> DType | None:
-    if rule == "same":
-        return dtype
-    if rule in ("float", "inexact", "sum", "varies"):
-        if rule != "varies" and dtype is not None and dtype.category in ("float", "complex"):
-            return dtype
-        if rule == "sum" and dtype is not None and dtype.category in ("int", "bool"):
-            return INT64
-        real = rule == "float" or (rule == "inexact" and dtype is not None and dtype.category)
-        return derived(dtype, rule, "float" if real else None)
-    categories = {"bool": "bool"} | {"int64": "int", "int32": "int"}
-    return DType(rule, categories.get(rule, "float" if rule.startswith("float") else None))
