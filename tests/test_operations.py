@@ -120,10 +120,10 @@ def test_rank_and_dtype_of_common_operations_are_known(tmp_path: Path) -> None:
         ("x.view(2, *dims)", "tensor (dtype of `x`)"),
         ("x.permute(*dims)", "tensor (rank 2, dtype of `x`)"),
         ("torch.cat(*dims)", "tensor"),
-        ("F.linear(x, **dims)", "tensor"),
-        ("x.sum(keepdim=flag)", "tensor (dtype of `x`)"),
+        ("F.linear(x, **dims)", "tensor (dtype of `x` outside of autocast)"),
+        ("x.sum(keepdim=flag)", "tensor"),
         ("x.mean(dims)", "tensor (dtype of `x`)"),
-        ("F.mse_loss(x, x, reduction=dims)", "tensor (dtype of `x`)"),
+        ("F.mse_loss(x, x, reduction=dims)", "tensor (dtype of `x` outside of autocast)"),
         ("torch.max(x, dims)", "unknown"),
     ],
 )

@@ -308,6 +308,8 @@ def returned(
         return _by_kind(frame, node, made, kind)
     if not found.results:
         return UNKNOWN
+    if "." in key:  # functions of torch take nothing but tensors
+        made = made.changed(assumed=False)
     results = [
         made.changed(rank=one.rank, dtype=settled_dtype(frame, one.dtype)) for one in found.results
     ]

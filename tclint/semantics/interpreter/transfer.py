@@ -75,8 +75,8 @@ def answer(key: str, arguments: Arguments, widened: Widening) -> Answer | None:
         found.append(applied(overload, bound, widened))
         if holds and overload.condition:
             break  # what stands behind it is for all other cases
-    if not found:
-        return None
+    if len(found) < 2:
+        return found[0] if found else None
     if any((len(one.results), one.each) != (len(found[0].results), found[0].each) for one in found):
         return Answer(())
     results = zip(*(one.results for one in found), strict=True)
@@ -165,6 +165,8 @@ def _settled(
     rules: tuple[Rule, ...], bound: Bound, value: Callable[[Rule], _Fact | None]
 ) -> _Fact | None:
     """What the first rule that applies gives, or all those that may apply."""
+    if len(rules) == 1 and not rules[0].condition:
+        return value(rules[0])
     found: list[_Fact | None] = []
     for rule in rules:
         holds = condition_holds(rule.condition, bound)
@@ -226,33 +228,46 @@ def dtype_by(rule: Rule, bound: Bound, widened: Widening) -> DType | None:
     given = [one for word in rule.words if (one := bound.get(word, NONE)) is not NONE]
     if rule.how == "argument":
         return named_dtype(given[0]) if given else None
-    dtype = _promoted(given, widened)
     if rule.how == "same" and not _is_alike(given):
         return None
+    dtype = _promoted(given, widened)
     if rule.how in ("same", "promoted") or dtype is None:
         return dtype
-    if rule.how == "real":
-        part = PARTS.get(dtype.symbol, dtype.symbol)
-        real = dtype.category not in (None, "complex")
-        return DType(part, "float") if part != dtype.symbol else dtype if real else None
-    if rule.how == "complex" and dtype.category != "complex":
-        name = WHOLES.get(dtype.symbol)
-        return None if name is None else DType(name, "complex")
-    if dtype.category in ("float", "complex"):
-        return dtype
-    if dtype.category is None:
-        return derived(dtype, rule.how, "float" if rule.how == "floating" else None)
-    return INT64 if rule.how == "sum" else DEFAULT
+    return _made_of(rule.how, dtype)
+
+
+def _made_of(how: str, dtype: DType) -> DType | None:
+    """The dtype that a rule makes of another."""
+    match how, dtype.category:
+        case "real", "complex":
+            part = PARTS.get(dtype.symbol)
+            return None if part is None else DType(part, "float")
+        case "real", _:
+            return None if dtype.category is None else dtype
+        case "complex", "complex":
+            return dtype
+        case "complex", _:
+            whole = WHOLES.get(dtype.symbol)
+            return None if whole is None else DType(whole, "complex")
+        case _, "float" | "complex":
+            return dtype
+        case _, None:
+            return derived(dtype, how, "float" if how == "floating" else None)
+    return INT64 if how == "sum" else DEFAULT
 
 
 def _is_alike(values: list[Value]) -> bool:
     """Whether all tensors of a list have the same dtype."""
+    if isinstance(values[0] if values else None, Tensor):
+        return True
     members = [one for value in values if isinstance(value, Sequence) for one in _members(value)]
     return len({one.dtype for one in members if isinstance(one, Tensor)}) < 2
 
 
-def _promoted(values: Iterable[Value], widened: Widening) -> DType | None:
+def _promoted(values: list[Value], widened: Widening) -> DType | None:
     """The dtype that tensors and numbers promote to, those in lists as well."""
+    if len(values) == 1 and isinstance(values[0], Tensor):
+        return widened(values[0].dtype)
     whole: Value | None = None
     for value in values:
         for one in _members(value) if isinstance(value, Sequence) else [value]:
