@@ -38,7 +38,7 @@ FACTS := build/torch
 
 $(FACTS)/%/.installed:
 	$(PYTHON) -m venv --clear $(@D)
-	$(@D)/bin/pip install -q torch==$* numpy packaging
+	$(@D)/bin/pip install -q torch==$* numpy packaging expecttest
 	touch $@
 
 torch-facts: $(foreach release,$(sort $(RELEASES) $(NEWEST)),$(FACTS)/$(release)/.installed) ## ask each release of torch, and write the tables about it again

@@ -19,7 +19,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from tclint.torch_facts.operations import overloads
-from tests.semantics_probe import values_in
+from tests.semantics_probe import promised_values, values_in
 
 from .dynamo import RELEASE
 
@@ -135,6 +135,49 @@ def test_what_an_argument_decides_is_not_known_without_it(
         def f(x: torch.Tensor, flag: bool, dims):
             x = x.reshape(2, 3)
             reveal({call})
+    """
+    ((_, found),) = values_in(tmp_path, text)
+    assert found == value
+
+
+def test_what_autocast_computes_in_has_no_dtype_in_common_with_what_is_outside(
+    tmp_path: Path,
+) -> None:
+    text = """
+        @torch.compile
+        def f(w: torch.Tensor):
+            x = torch.ones((2, 3))
+            with torch.autocast("cpu"):
+                a = F.linear(x, w)
+            b = F.linear(x, w)
+            reveal(torch.cat([a, a]))  #= tensor (float32 outside of autocast)
+            reveal(torch.cat([a, b]))  #= tensor (some float dtype)
+            reveal(torch.cat([x @ x.T, x @ x.T]))  #= tensor (rank 2, some float dtype)
+    """
+    assert values_in(tmp_path, text) == promised_values(text)
+
+
+@pytest.mark.parametrize(
+    ("index", "value"),
+    [
+        ("i", "tensor (rank 2, float32)"),
+        ("i, i", "tensor (rank 1, float32)"),
+        ("i[:, None], i", "tensor (rank 2, float32)"),
+        ("x > 0", "tensor (rank 1, float32)"),
+        ("0, i", "tensor (rank 1, float32)"),
+        ("None, i", "tensor (rank 3, float32)"),
+        ("i.to(torch.uint8)", "tensor (float32)"),  # torch takes it for a mask
+        ("unknown", "tensor (float32)"),
+    ],
+)
+def test_tensors_as_indices_together_give_the_dimensions_of_the_largest(
+    index: str, value: str, tmp_path: Path
+) -> None:
+    text = f"""
+        @torch.compile
+        def f(unknown):
+            x, i = torch.ones((2, 3)), torch.zeros(2, dtype=torch.int64)
+            reveal(x[{index}])
     """
     ((_, found),) = values_in(tmp_path, text)
     assert found == value

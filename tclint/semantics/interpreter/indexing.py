@@ -324,7 +324,7 @@ def _indexed_rank(tensor: Tensor, values: list[Value]) -> int | None:
                 rank += 1
             case Static(type="slice" | "ellipsis"):
                 pass
-            case Tensor(rank=int(count), dtype=DType(category="int")):
+            case Tensor(rank=int(count), dtype=DType(symbol="int64" | "int32" | "int16" | "int8")):
                 rank, largest = rank - 1, max(largest, count)
             case Tensor(rank=int(count), dtype=DType(category="bool")) if count:
                 rank, largest = rank - count, max(largest, 1)
