@@ -59,6 +59,7 @@ def operations(calls: dict[str, list[Call]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for key, made in sorted(calls.items()):
         rows = [row for row in _rows(key, made) if not row.endswith("-> ? | ?")]
+        rows = [row for row in rows if re.search(r":[tT]", row)]  # else it makes a tensor of none
         if rows and found.get(key.removeprefix("torch.")) != rows:
             found[key] = rows
     return found
