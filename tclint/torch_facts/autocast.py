@@ -15,7 +15,8 @@ _WORD: Final = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 @lru_cache(maxsize=2048)
 def widens(device: str, key: str) -> bool:
     """Whether autocast on that kind of device has a call or a layer compute in float32."""
-    return _name(key) in section("autocast")[device]["widened"]
+    name, widened = _name(key), section("autocast")[device]["widened"]
+    return name in widened or name.removesuffix("2d") in widened  # `torch.nn.Softmax2d`
 
 
 @lru_cache(maxsize=2048)

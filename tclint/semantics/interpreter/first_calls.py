@@ -489,7 +489,8 @@ class _Stored:
         asked = self._asked
         if isinstance(target, (ast.Tuple, ast.List)):
             parts = value.elts if isinstance(value, ast.Tuple) else [_COMPUTED] * len(target.elts)
-            return any(map(lambda one, v: self._target(one, v, place), target.elts, parts))
+            pairs = zip(target.elts, parts, strict=False)
+            return any(self._target(one, part, place) for one, part in pairs)
         held = target.value if isinstance(target, ast.Subscript) else None
         written, kept = _text(target), _kept(target)
         if written == place or (kept is not target and _text(kept) == place):
