@@ -49,9 +49,11 @@ def _calls(operations: Mapping[str, Operation]) -> Iterator[Heard]:
         if torch.float32 in operation.dtypes:
             samples = operation.sample_inputs("cpu", torch.float32)
             for sample in itertools.islice(samples, _MOST):
-                for call in heard(operation, sample):
-                    known.add(call[0])
-                    yield call
+                for name, function, arguments, keywords in heard(operation, sample):
+                    known.add(name)
+                    yield name, function, arguments, keywords
+                    more = tree_map_only(Tensor, lambda one: one[None], arguments)
+                    yield name, function, more, keywords
     for name, function in operations.items():
         if name not in known and f"torch.Tensor.{name}" not in known:
             yield name, function, (torch.ones(4, 4),), {}
