@@ -76,6 +76,13 @@ def told(folder: Path, texts: list[str], before: str = "pass\n") -> list[list[st
     return [re.findall(r"tensor(?: \(([^)]*)\))?", value) for _, value in found]
 
 
+def revealed(folder: Path, before: str, expression: str) -> str:
+    """What is told of an expression at the end of a compiled function."""
+    text = f"@torch.compile\ndef {before}\n    reveal({expression})\n"
+    ((_, found),) = values_in(folder, text)
+    return found
+
+
 def told_wrong(facts: list[str], wanted: list[tuple[int, str]]) -> bool:
     """Whether anything is told that is not so; what is not told is not wrong."""
     several = facts * len(wanted) if len(facts) == 1 else facts
@@ -130,14 +137,8 @@ def test_rank_and_dtype_of_common_operations_are_known(tmp_path: Path) -> None:
 def test_what_an_argument_decides_is_not_known_without_it(
     call: str, value: str, tmp_path: Path
 ) -> None:
-    text = f"""
-        @torch.compile
-        def f(x: torch.Tensor, flag: bool, dims):
-            x = x.reshape(2, 3)
-            reveal({call})
-    """
-    ((_, found),) = values_in(tmp_path, text)
-    assert found == value
+    before = "f(x: torch.Tensor, flag: bool, dims):\n    x = x.reshape(2, 3)"
+    assert revealed(tmp_path, before, call) == value
 
 
 def test_what_autocast_computes_in_has_no_dtype_in_common_with_what_is_outside(
@@ -173,14 +174,8 @@ def test_what_autocast_computes_in_has_no_dtype_in_common_with_what_is_outside(
 def test_tensors_as_indices_together_give_the_dimensions_of_the_largest(
     index: str, value: str, tmp_path: Path
 ) -> None:
-    text = f"""
-        @torch.compile
-        def f(unknown):
-            x, i = torch.ones((2, 3)), torch.zeros(2, dtype=torch.int64)
-            reveal(x[{index}])
-    """
-    ((_, found),) = values_in(tmp_path, text)
-    assert found == value
+    before = "f(unknown):\n    x, i = torch.ones((2, 3)), torch.zeros(2, dtype=torch.int64)"
+    assert revealed(tmp_path, before, f"x[{index}]") == value
 
 
 def test_an_overload_is_taken_by_what_its_arguments_are() -> None:

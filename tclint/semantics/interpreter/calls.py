@@ -39,7 +39,7 @@ from tclint.semantics.interpreter.reshaping import forget_shapes, reshapes
 from tclint.semantics.interpreter.sinks import BAR, can_wait, is_reordered, report_sink, sink_of
 from tclint.semantics.interpreter.special import asked, with_iterated
 from tclint.semantics.interpreter.standard_library import STANDARD
-from tclint.semantics.interpreter.tensor_calls import call_method, read_numbers
+from tclint.semantics.interpreter.tensor_calls import call_method, fresh_dtype, read_numbers
 from tclint.semantics.lattice import join, may_be_tensor, options, same, spread
 from tclint.semantics.syntax import ATTRIBUTE, CALL, PLAIN, STARRED
 from tclint.semantics.values import (
@@ -49,7 +49,6 @@ from tclint.semantics.values import (
     BoundExternal,
     Class,
     Compiled,
-    DType,
     External,
     Function,
     Mapping,
@@ -367,17 +366,13 @@ def call_layer(frame: Frame, node: ast.Call, callee: Object, arguments: Argument
     if result is not None and tensor is not None and shift is not None:
         # A layer with parameters computes in their dtype, or in autocast's.
         plain = result.dtype == "same" and torch_facts.has_parameters(callee.name) is False
-        own = computed_in(callee.name, tensor.dtype) if plain else _fresh_float(frame, node)
+        own = computed_in(callee.name, tensor.dtype) if plain else fresh_dtype(frame, node, "float")
         rank = None if tensor.rank is None else tensor.rank + shift
         return Tensor(rank, own, None, assumed=False, why=f"output of `{callee.name}`")
-    return Tensor(None, _fresh_float(frame, node), why=f"output of `{callee.name}`")
+    return Tensor(None, fresh_dtype(frame, node, "float"), why=f"output of `{callee.name}`")
 
 
 _SHIFTS: Final = {"same": 0, "+1": 1, "-1": -1}
-
-
-def _fresh_float(frame: Frame, node: ast.Call) -> DType:
-    return DType(f"~{frame.body.module.name}:{node.lineno}:{node.col_offset}", "float")
 
 
 def _call_sequential(frame: Frame, node: ast.Call, callee: Sequence, arguments: Arguments) -> Value:

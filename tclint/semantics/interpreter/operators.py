@@ -92,11 +92,12 @@ def computed_in(key: str, dtype: DType | None, site: str = "") -> DType | None:
         return dtype
     if lowers(key):
         return lowered(dtype, site)
+    if dtype.symbol == "float32":
+        return dtype
     widened: DType | None = dtype
     for device in DEVICES:
         how = f"autocast_{device}"
-        is_narrow = widened is not None and dtype.symbol != "float32" and widens(device, key)
-        if is_narrow and not is_widened(dtype, how):
+        if widens(device, key) and not is_widened(dtype, how):
             widened = derived(widened, how, dtype.category)
     return widened
 

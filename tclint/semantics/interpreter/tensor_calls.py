@@ -301,8 +301,7 @@ def returned(
     if not arguments.exact:  # what stands behind a star may be any argument
         hidden = "." in key and any(isinstance(one, STARRED) for one in node.args[:1])
         arguments = Arguments(arguments.positional[: 1 - hidden], arguments.keywords, exact=False)
-    place = f"{frame.body.module.name}:{node.lineno}:{node.col_offset}"
-    found = answer(key, arguments, partial(computed_in, key, site=place))
+    found = answer(key, arguments, partial(computed_in, key, site=_place(frame, node)))
     made = _loose(name, tensors)
     if found is None:
         return _by_kind(frame, node, made, kind)
@@ -318,20 +317,21 @@ def returned(
     if len(results) > 1:
         return Sequence("tuple", items=tuple(results))
     only = results[0]
-    return only if only.dtype is not None else only.changed(dtype=_dtype_symbol(frame, node))
+    return only if only.dtype is not None else only.changed(dtype=fresh_dtype(frame, node))
 
 
 def settled_dtype(frame: Frame, dtype: DType | None) -> DType | None:
     """The default dtype is float32 in a file that does not set another."""
-    sets = dtype == DEFAULT and frame.analysis.sets_default_dtype(frame.body.module)
-    return FLOAT32 if dtype == DEFAULT and not sets else dtype
+    if dtype == DEFAULT and not frame.analysis.sets_default_dtype(frame.body.module):
+        return FLOAT32
+    return dtype
 
 
 def _by_kind(frame: Frame, node: ast.Call, made: Tensor, kind: str | None) -> Value:
     """What a call gives of which only that is known, such as ``tensor*2``."""
     codes = kind.split("|") if kind is not None else []
     if "tensor" in codes:
-        return made.changed(dtype=_dtype_symbol(frame, node))
+        return made.changed(dtype=fresh_dtype(frame, node))
     code = codes[0] if codes else ""
     if code.startswith("tensor*") and len(codes) == 1:
         return Sequence("tuple", items=(made,) * int(code.partition("*")[2]))
@@ -354,5 +354,10 @@ def _loose(name: str, tensors: list[Tensor]) -> Tensor:
     return Tensor(assumed=assumed, random=is_random(*tensors), why=f"result of `{name}`")
 
 
-def _dtype_symbol(frame: Frame, node: ast.Call) -> DType:
-    return DType(f"~{frame.body.module.name}:{node.lineno}:{node.col_offset}")
+def fresh_dtype(frame: Frame, node: ast.Call, category: str | None = None) -> DType:
+    """An element type of which only that is known: it is what this call gives."""
+    return DType(f"~{_place(frame, node)}", category)
+
+
+def _place(frame: Frame, node: ast.Call) -> str:
+    return f"{frame.body.module.name}:{node.lineno}:{node.col_offset}"

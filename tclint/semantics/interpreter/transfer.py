@@ -135,7 +135,7 @@ def _takes(parameter: Parameter, value: Value) -> bool:
         case Static(type=None):
             return kind not in "tT"
         case Static(type=name):
-            return kind in _NUMBERS.get(name or "", (name == kind and "d") or "")
+            return kind in _NUMBERS.get(name or "", "")
         case SymInt() | DataScalar() | NumpyScalar():
             return kind in "inl"
         case Sequence():
