@@ -76,6 +76,11 @@ class Trace:
         self._add("user_annotation", name, self._at, us, {})
         self._at += us
 
+    def wait(self, us: float) -> None:
+        """The host waits until the GPU is done."""
+        self._add("cuda_runtime", "cudaStreamSynchronize", self._at, us, {})
+        self._at += us
+
     def _add(
         self, cat: str, name: str, ts: float, dur: float, args: dict[str, Any], tid: int = 1
     ) -> None:

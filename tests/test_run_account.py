@@ -13,6 +13,7 @@ from tclint.run.account import Group, account_of
 from tclint.run.gpu import Activity
 from tclint.run.intervals import Interval
 from tclint.run.outlook import Ceiling, KernelClass, KernelClasses, Tried
+from tclint.run.own_code import OwnFile
 from tclint.run.report.text import render
 from tclint.run.report.verdict_words import savings
 from tclint.run.session import Answer
@@ -199,6 +200,22 @@ def test_copies_to_a_gpu_are_for_pinned_memory_and_there_alone(tmp_path: Path) -
     assert told.endswith("would save up to 0.6 ms (same bits)")
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "x.to('cuda', non_blocking=True)",
+        "x.cuda(non_blocking=True)",
+        "x.to(torch.float32)",
+        "x.to(dtype=torch.half)",
+        "x.to(torch.bfloat16, memory_format=torch.channels_last)",
+    ],
+)
+def test_what_does_not_wait_for_a_copy_is_not_to_be_pinned(tmp_path: Path, call: str) -> None:
+    file = tmp_path / "one.py"
+    file.write_text(f"import torch\nx = {call}\ny = x.to(device)\nz = x.to(device, torch.half)\n")
+    assert OwnFile(file).moves == {3, 4}
+
+
 def test_time_of_which_nothing_was_seen_is_unexplained(tmp_path: Path) -> None:
     seen = Watched(tmp_path, LOOP, 16)
     for step in range(60):
@@ -239,6 +256,50 @@ def test_nothing_is_worth_a_change_where_all_is_known(tmp_path: Path) -> None:
     seen = plain(tmp_path, 60)
     seen.done(seen.compiled())
     assert "Nothing is worth a change: no line costs enough to be measured." in seen.told()
+
+
+def with_line(folder: Path, *milliseconds: float) -> Watched:
+    """Steps of 10 ms, some of which lines of their own take."""
+    rows = "\n".join(f"        print(loss, {n})" for n, _ in enumerate(milliseconds))
+    loop = "def train(model, data):\n    for x in data:\n        loss = model(x)\n"
+    text = f"{loop}{rows}\n\n\ntrain(1, 2)\n"
+    seen = Watched(folder, text, 3)
+    for _ in range(200):
+        seen.spend(10 - sum(milliseconds), (3, "train"), inside=MODULE)
+        for n, ms in enumerate(milliseconds):
+            seen.spend(ms, (4 + n, "train"))
+        seen.end_step()
+    seen.done(seen.compiled())
+    return seen
+
+
+def test_small_lines_without_a_better_way_are_no_change_worth_making(tmp_path: Path) -> None:
+    seen = with_line(tmp_path, 0.4, 0.3)
+    assert len(seen.answer().dear) == 2
+    told = seen.told()
+    assert "Nothing is worth a change: no line costs more than 4%, and no rule knows a" in told
+
+
+@pytest.mark.parametrize("lines", [(0.7,), (0.4, 0.4, 0.4)], ids=["one is large", "they add up"])
+def test_lines_that_are_not_small_are_worth_a_change(
+    tmp_path: Path, lines: tuple[float, ...]
+) -> None:
+    seen = with_line(tmp_path, *lines)
+    assert len(seen.answer().dear) == len(lines)
+    told = seen.told()
+    assert "othing is worth a change" not in told
+    assert "no line is worth a change" not in told.lower()
+
+
+def test_few_steps_are_said_beside_the_lines_that_cost_something(tmp_path: Path) -> None:
+    seen = Watched(tmp_path, LOOP, 16)
+    for _ in range(9):
+        seen.spend(7, (14, "train"), inside=MODULE)
+        seen.spend(3, (12, "train"))
+        seen.end_step()
+    seen.done(seen.compiled())
+    assert seen.answer().dear
+    assert "\nOnly 8 steps counted: let it make at least 20, or lower --warm-up.\n" in seen.told()
 
 
 def test_a_limit_of_recompiles_comes_first_with_what_it_wasted(tmp_path: Path) -> None:
@@ -291,8 +352,12 @@ def test_nothing_is_not_said_far_from_what_the_gpu_can_do(tmp_path: Path) -> Non
     seen = plain(tmp_path, 60)
     seen.done(seen.compiled())
     assert [*lacks(on_gpu(seen, 9.8))] == []
-    assert [*lacks(on_gpu(seen, 2))] == ["a step takes 5.0 times the least that arithmetic allows"]
-    far = ["a step takes 1.4 times the least that arithmetic allows"]
+    assert [*lacks(on_gpu(seen, 2))] == [
+        "the GPU is idle for 30% of a step, which takes 5.0 times the least that arithmetic allows"
+    ]
+    far = [
+        "the GPU is idle for 30% of a step, which takes 1.4 times the least that arithmetic allows"
+    ]
     assert [*lacks(on_gpu(seen, 7))] == far, "the GPU idles"
     assert [*lacks(on_gpu(seen, 7, busy=9.5))] == [], "and here it does not"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tclint.run.ceiling import ceiling_of, demand_of
+from tclint.run.gpu import activity
 from tclint.run.kernels import kernel_classes
 from tclint.run.outlook import Ceiling, KernelClass, KernelClasses
 from tclint.run.rates import read_rates
@@ -63,6 +64,14 @@ def test_a_small_network_waits_for_launches_whatever_its_kernels_are() -> None:
     assert "convolution channels-first, float32" in classes
     assert found.idle_saves > 5 * max(one.saves for one in found.classes)
     assert found.launches == 114
+
+
+def test_a_plain_gpt_launches_more_than_the_queue_takes_before_it_waits() -> None:
+    ahead = {name: activity(read_spans(TRACES, f"{name}.json.gz"), 1) for name in ("gpt", "loss")}
+    assert {name: seen and seen.may_fill_queue for name, seen in ahead.items()} == {
+        "gpt": True,
+        "loss": False,
+    }
 
 
 @pytest.mark.parametrize(

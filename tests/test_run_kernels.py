@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tclint.run.ceiling import ceiling_of, demand_of
@@ -9,8 +12,11 @@ from tclint.run.device_work import gpu_work
 from tclint.run.kernels import kernel_classes, within_waits, without_loading
 from tclint.run.operations import arithmetic, least_bytes
 from tclint.run.outlook import Ceiling, KernelClass
+from tclint.run.rates import FILE
 from tests.gpu_traces import RATES, SGEMM, TF32, Trace
+from tests.run_recordings import Recording
 
+TRACES = Path(__file__).parents[1] / "fixtures" / "gpu_traces"
 MATRICES = [[4096, 4096], [4096, 4096]]
 FLOPS = 2 * 4096**3
 
@@ -278,3 +284,40 @@ def test_faster_kernels_save_no_more_than_the_host_waits_for_them() -> None:
         assert bounded is not None
         assert bounded.classes[0].saves == saves
         assert bounded.classes[0].on_gpu == found.classes[0].saves
+
+
+@pytest.mark.parametrize(("launches", "saves"), [(300, 1.0), (1500, 4.4)])
+def test_a_host_that_waits_within_launches_works_less_than_it_seems(
+    tmp_path: Path, launches: int, saves: float
+) -> None:
+    """The queue of launches is full: the profiler's slower host never sees that."""
+    trace = Trace()
+    for _ in range(launches):
+        trace.call("aten::add", [[64, 64]], "vectorized_elementwise_kernel", 2)
+    trace.call("aten::mm", MATRICES, SGEMM, 5500)
+    trace.wait(900)
+    recording = Recording(tmp_path)
+    (recording.folder / "trace.json").write_text(json.dumps({"traceEvents": trace.events}))
+    (recording.folder / FILE).write_text((TRACES / FILE).read_text())
+    profile = {"kind": "profile", "first": 30, "last": 30, "file": "trace.json"}
+    recording.process(
+        recording.steps(), recording.samples({5: 90, 7: 10}), item(recording), profile,
+        recording.end(),
+    )  # fmt: skip
+    first = recording.answer().first
+    assert first is not None
+    assert first.kernels is not None
+    matmul = next(one for one in first.kernels.classes if one.name.startswith("matmul"))
+    assert matmul.saves == pytest.approx(saves, rel=0.05)
+
+
+def item(recording: Recording) -> dict[str, object]:
+    """Row 7 waits once in each of two steps."""
+    stacks = [[recording.place(17, "<module>"), recording.place(7)]]
+    return {
+        "kind": "syncs",
+        "first": 12,
+        "last": 13,
+        "stacks": stacks,
+        "events": [[12, 0], [13, 0]],
+    }

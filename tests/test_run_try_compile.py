@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tclint.errors import UserError
+from tclint.run.arms import one_round
 from tclint.run.intervals import Interval
-from tclint.run.launch import Settings
+from tclint.run.launch import Ended, Settings
 from tclint.run.outlook import TRIED, Tried, read_tried, write_tried
 from tclint.run.read import read_folder
+from tclint.run.recorded import End
 from tclint.run.try_compile import pays_after
 from tests.recorded_runs import record
 from tests.run_recordings import Recording
@@ -125,16 +129,142 @@ def test_the_loss_is_compiled_too_where_that_is_faster(
     )
 
 
-def recorded(folder: Path, milliseconds: float, kind: str) -> Any:
-    """What a run leaves whose model and loss are modules."""
+def recorded(
+    folder: Path, milliseconds: float, kind: str, how: str = "", count: int = 0, blocks: int = 2
+) -> Any:
+    """What a run leaves whose model and loss are modules; ``how`` it ended, of so many steps."""
     folder.mkdir()
     recording = Recording(folder)
     place = recording.place(5)
     model = {"kind": "model", "name": "Net", "place": place, "compiled": int(bool(kind))}
+    model["blocks"] = blocks
     loss = {**model, "name": "MSELoss", "compiled": int("loss" in kind), "loss": True}
-    recording.process(recording.steps(milliseconds), model, loss, recording.end())
+    steps = recording.steps(milliseconds)
+    steps["ends"] = steps["ends"][: count or None]
+    end = recording.end() if not how else {**recording.end(), "how": how}
+    recording.process(steps, model, loss, end)
     (one,) = read_folder(recording.folder).processes
     return one
+
+
+OVERWRITTEN = "RuntimeError: accessing output of CUDAGraphs that was overwritten\nStack: ..."
+TWICE = (
+    "the command ended with status 1 before it made steps; "
+    "its error: RuntimeError: no double backward"
+)
+
+
+def tries(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ends: dict[str, tuple[float, str, int]],
+    blocks: int = 2,
+) -> tuple[Recording, Tried]:
+    """A trial on a GPU whose runs end in these ways; where no step is made, with these words."""
+    from tclint.run import try_compile as tried_by
+
+    def one_round(command: Any, folder: Path, settings: Settings) -> Any:
+        del command
+        milliseconds, how, count = ends[settings.compile]
+        told = settings.compile, how, count, blocks
+        return how if not count else recorded(folder, milliseconds, *told)
+
+    monkeypatch.setattr(tried_by, "one_round", one_round)
+    recording = Recording(tmp_path)
+    lines = recording.steps(), recording.samples({5: 100}), recording.end()
+    recording.process(*lines, device="NVIDIA H200")
+    found = tried_by.try_compile(recording.answer(), Settings(), tmp_path)
+    write_tried(recording.folder, found)
+    return recording, found
+
+
+def test_a_way_to_compile_that_fails_on_the_way_is_told_with_its_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = {"": (10.0, "", 61), "model": (9.0, "", 61), "blocks": (9.5, "", 61)}
+    ends |= {"graphs": (2.0, OVERWRITTEN, 3), "model+loss": (9.5, "", 61)}
+    recording, found = tries(tmp_path, monkeypatch, ends)
+    assert (found.what, found.compiled.value) == ("the model", 9.0)
+    assert (
+        "Compiling the model, with CUDA graphs did not work: after 3 steps: RuntimeError: "
+        "accessing output of CUDAGraphs that was overwritten.\n"
+    ) in recording.told()
+
+
+def test_compiling_that_makes_no_steps_saves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    none = (0.0, TWICE, 0)
+    ends = {"": (10.0, "", 61), "model": none, "blocks": none, "graphs": (1.0, OVERWRITTEN, 2)}
+    recording, found = tries(tmp_path, monkeypatch, ends)
+    assert found.failed == TWICE
+    told = recording.told()
+    assert f"Compiling the model did not work: {TWICE}." in told
+    assert "Compiling its blocks" not in told, "it is told once why"
+    assert "with CUDA graphs did not work: after 2 steps: RuntimeError: accessing output" in told
+    assert "would save" not in told.split("step 10", 1)[0]
+
+
+def test_a_run_with_one_step_made_none_and_tells_its_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tclint.run import arms
+
+    def launch(command: Any, folder: Path, settings: Any, output: Path) -> Ended:
+        del command, settings
+        output.write_text("Traceback\nRuntimeError: no double backward\nset VERBOSE=1 for more\n")
+        recording = Recording(folder)
+        steps = recording.steps()
+        steps["ends"] = steps["ends"][:1]
+        how = "RuntimeError: no double backward\n\nset VERBOSE=1 for more"
+        recording.process(steps, {**recording.end(), "how": how})
+        (file,) = recording.folder.iterdir()
+        file.rename(folder / file.name)
+        return Ended(1, 2.0)
+
+    monkeypatch.setattr(arms, "launch", launch)
+    assert arms.one_round(("python",), tmp_path / "one", Settings()) == TWICE
+
+
+@pytest.mark.parametrize(
+    ("how", "error"),
+    [
+        ("exit", ""),
+        ("stopped after 20 steps", ""),
+        ("os._exit(1)", ""),
+        ("KeyError: 'x'", "KeyError: 'x'"),
+        ("a.B: raised:\n\nTypeError: no\nmore", "a.B: raised: TypeError: no"),
+    ],
+)
+def test_an_exception_is_told_in_one_line(how: str, error: str) -> None:
+    assert End(0, how).error == error
+
+
+@pytest.mark.parametrize(
+    ("eager", "compiled", "told"),
+    [
+        ((10.0, 9.8, 10.2), (10.1, 9.9, 10.3), "makes no difference that can be told (step 10 ->"),
+        ((10.0, 9.8, 10.2), (9.0, 8.5, 9.2), "would save 10% (measured: step 10 -> 9 ms"),
+        ((10.0, 9.8, 10.2), (11.0, 10.8, 11.2), "makes a step 10% longer"),
+        (
+            (53.9, 8.25, 78.9),
+            (8.18, 6.22, 10.1),
+            "cannot be told: a step takes 8.25 to 78.9 ms as it is, and 6.22 to 10.1 ms compiled.",
+        ),
+        ((25.9, 21.1, 28.8), (27.7, 27.4, 28.0), "cannot be told: a step takes 21.1 to 28.8 ms"),
+    ],
+)
+def test_steps_that_vary_are_no_verdict(
+    tmp_path: Path,
+    eager: tuple[float, float, float],
+    compiled: tuple[float, float, float],
+    told: str,
+) -> None:
+    recording = Recording(tmp_path)
+    recording.process(recording.steps(), recording.samples({5: 100}), recording.end())
+    sides = Interval(*eager), Interval(*compiled)
+    write_tried(recording.folder, Tried("the model", ("a.py", 5), *sides, 0, 0, 2.0, None, ""))
+    assert told in recording.told()
 
 
 def test_with_cuda_graphs_the_mode_says_so(compiling: Any) -> None:
@@ -257,3 +387,52 @@ def test_listening_to_calls_breaks_no_graph(tmp_path: Path) -> None:
     assert ran.status == 0, ran.err
     assert not ran.lines("break")
     assert ran.lines("steps")
+
+
+def test_blocks_are_not_compiled_where_there_are_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = dict.fromkeys(("", "graphs", "model+loss"), (10.0, "", 61))
+    ends["model"] = (9.0, "", 61)
+    _, found = tries(tmp_path, monkeypatch, ends, blocks=0)
+    assert found.what == "the model"
+
+
+def test_a_try_ends_whatever_compiling_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first run, which is eager, takes what it takes; the others little more, or 300 s once."""
+    from tclint.run import try_compile as tried_by
+
+    limits, now = {}, [0.0]
+
+    def one_round(command: Any, folder: Path, settings: Settings) -> Any:
+        del command
+        limits[settings.compile] = settings.seconds
+        now[0] += settings.seconds or 20.0
+        if settings.compile:
+            return f"it was not finished after {settings.seconds:.0f} s"
+        return recorded(folder, 10.0, "")
+
+    monkeypatch.setattr(tried_by, "one_round", one_round)
+    monkeypatch.setattr(tried_by.time, "monotonic", lambda: now[0])
+    recording = Recording(tmp_path)
+    recording.process(recording.steps(), recording.samples({5: 100}), recording.end())
+    found = tried_by.try_compile(recording.answer(), Settings(), tmp_path)
+    assert limits == {"": 0, "model": 340, "blocks": 40}
+    write_tried(recording.folder, found)
+    told = recording.told()
+    assert "Compiling the model did not work: it was not finished after 340 s." in told
+    assert "Compiling its blocks did not work: it was not finished after 40 s." in told
+
+
+def test_a_command_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", "import time; time.sleep(60)")
+    told = one_round(command, tmp_path / "one", Settings(seconds=1))
+    assert told == "it was not finished after 1 s"
+
+
+def test_who_ends_a_run_that_is_tried_ends_the_trial(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGTERM)")
+    with pytest.raises(UserError, match="interrupted"):
+        one_round(command, tmp_path / "one", Settings())

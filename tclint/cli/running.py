@@ -151,7 +151,13 @@ def _tell(
     """Report on what was recorded, and on what is tried because of it."""
     from tclint.cli.report_file import could_write
 
-    if _tries(plan, answer):
+    tries = _tries(plan, answer)
+    # More runs take long: whoever ends them has the report without what they would have told.
+    if output_file is not None and (tries or plan.ablate or plan.prove):
+        output_file = (
+            output_file if could_write(output_file, render(answer, output_format)) else None
+        )
+    if tries:
         tried = _tried("trial of compiling", plan, answer, desk, _compiled)
         answer = answer if tried is None else replace(answer, tried=tried)
     ablation = _tried("measurement", plan, answer, desk, _measured) if plan.ablate else None

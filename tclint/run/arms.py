@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from tclint.errors import UserError
 from tclint.files import read_text
 from tclint.fix.results import FixRun
 from tclint.records import record
@@ -21,6 +23,8 @@ from tclint.run.recorded import Loss, Recorded
 ROUNDS = 2
 """How often each arm is run, in turns."""
 _QUIET = (0, 0, 0)
+_ENDED = {128 + signal.SIGINT, 128 + signal.SIGTERM}
+"""How a command ends by Ctrl-C, or politely killed."""
 
 
 @record(frozen=True)
@@ -122,17 +126,28 @@ def _moved(marker: str, fixed: FixRun) -> str:
 
 
 def one_round(command: Sequence[str], folder: Path, settings: Settings) -> Recorded | str:
-    """What one run recorded, or why it made no steps."""
+    """What one run recorded, or why it made no steps.
+
+    Raises:
+        UserError: somebody ended it.
+    """
     folder.mkdir()
     ended = launch(command, folder, settings, output=folder / "output.txt")
+    if settings.seconds and ended.seconds >= settings.seconds:
+        return f"it was not finished after {settings.seconds:.0f} s"
+    if ended.status in _ENDED:
+        raise UserError("interrupted: it is not tried")
     found = training(read_folder(folder))
-    if not found or found[0].steps is None:
+    if not found or found[0].steps is None or not quiet_steps(found[0].steps):
         words = f"the command ended with status {ended.status}" if ended.status else "it ended"
-        return f"{words} before it made steps; {_last_line(folder)}"
+        return f"{words} before it made steps; {_last_words(found, folder)}"
     return found[0]
 
 
-def _last_line(folder: Path) -> str:
+def _last_words(found: Sequence[Recorded], folder: Path) -> str:
+    error = found[0].end.error if found and found[0].end is not None else ""
+    if error:
+        return f"its error: {error}"
     text = read_text(folder / "output.txt", LARGEST, "replace").strip()
     return f"its last line: {text.splitlines()[-1]}" if text else "it printed nothing"
 

@@ -29,6 +29,8 @@ _ASYNC = "Async"
 _LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch")
 _COLLECTIVES = ("ncclDevKernel", "ncclKernel")
 _GRAPHS = ("CompiledFunction", "## Call CompiledFxGraph")
+_QUEUE = 1000
+"""A stream holds about so many launches that the GPU has not begun."""
 _UNSEEN = 1e-3
 """The share of a step that is too little to be drawn."""
 
@@ -69,7 +71,8 @@ class Activity:
 
     ``waits`` are in the order in which they happened. ``one_step`` is when kernels ran in the last
     whole step, each from 0 to 1. ``collective`` are those of the milliseconds in which nothing but
-    collectives ran, which also wait for the other ranks.
+    collectives ran, which also wait for the other ranks. ``ahead`` are the most launches between
+    two waits.
     """
 
     steps: int
@@ -79,6 +82,15 @@ class Activity:
     outside: tuple[Outside, ...] = ()
     one_step: tuple[tuple[float, float], ...] = ()
     collective: float = 0.0
+    ahead: int = 0
+
+    @property
+    def may_fill_queue(self) -> bool:
+        """Whether the host may be so far ahead that a launch waits until the GPU is done with one.
+
+        The profiler slows the host: its trace does not show how long that takes.
+        """
+        return self.ahead > _QUEUE
 
     def idle(self, step: float) -> float:
         """The milliseconds of a step in which the GPU does nothing.
@@ -142,7 +154,16 @@ def activity(events: Sequence[Event], steps: int) -> Activity | None:
         _outside(events, steps),
         _one_step(events, gpu),
         (sum(b - a for a, b in gpu) - sum(b - a for a, b in own)) / MICRO,
+        _ahead(host, waits),
     )
+
+
+def _ahead(host: Iterable[Event], waits: Sequence[Event]) -> int:
+    """The most launches between two waits, or an end of the trace."""
+    begun = [start_of(wait) for wait in waits]
+    launched = (e for e in host if str(e["name"]).startswith(_LAUNCHES))
+    between = Counter(bisect_right(begun, start_of(e)) for e in launched)
+    return max(between.values(), default=0)
 
 
 def _one_step(

@@ -18,6 +18,8 @@ from tclint.records import record
 SITE = Path(__file__).parents[1] / "recorder" / "site"
 """Goes first on the path of every Python process: its ``sitecustomize`` starts the recorder."""
 _FATAL = 128
+_GRACE = 10
+"""Seconds that a command has to end when it is told to."""
 
 
 @record(frozen=True)
@@ -28,7 +30,8 @@ class Settings:
     host syncs, samples of the host, and the profiler. ``overlay`` is a file of texts that take the
     place of files'. ``seed`` is given to torch and ``random`` as soon as they are there. Models
     that are called are compiled where ``compile`` is ``model``, ``graphs`` (with CUDA graphs), or
-    ``blocks``, each with ``+loss`` for their losses. ``more`` are further variables.
+    ``blocks``, each with ``+loss`` for their losses. ``more`` are further variables. The command
+    is ended after so many ``seconds`` (0: never).
     """
 
     steps: int = 0
@@ -40,6 +43,7 @@ class Settings:
     seed: int | None = None
     compile: str = ""
     more: tuple[tuple[str, str], ...] = ()
+    seconds: float = 0
 
     def environment(self, folder: Path) -> dict[str, str]:
         """The variables by which the recorder is told."""
@@ -93,7 +97,7 @@ def launch(
         except OSError as error:
             raise UserError(f"{command[0]}: cannot be run: {error.strerror}") from error
         stack.enter_context(_passed_on(process))
-        status = _wait(process)
+        status = _wait(process, settings.seconds or None)
     status = _FATAL - status if status < 0 else status
     return Ended(status, time.monotonic() - start)
 
@@ -139,9 +143,14 @@ def _passed_on(process: subprocess.Popen[bytes]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _wait(process: subprocess.Popen[bytes]) -> int:
+def _wait(process: subprocess.Popen[bytes], limit: float | None) -> int:
     try:
-        return process.wait()
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE)
+        return process.poll() or -signal.SIGKILL
     finally:
         if process.poll() is None:
             process.kill()

@@ -18,6 +18,8 @@ from tclint.verify.wire import WireError, plain, rebuild
 TRIED = "compiled.json"
 """The file of a recording's folder that tells what compiling brings."""
 _LARGEST = 1 << 16
+_SAME = 0.1
+"""The share of a step up to which a difference is none, if it may as well be the other way."""
 
 
 @record(frozen=True)
@@ -80,7 +82,8 @@ class Tried:
 
     ``what`` was compiled; ``cold_start`` is in seconds; ``pays_after`` so many steps, None: never.
     ``change`` is what happened to the losses, empty where they cannot be compared. Where ``failed``
-    says why it could not be tried, the numbers mean nothing.
+    says why it did not work, the numbers mean nothing. ``others`` are other ways to compile that
+    did not work: what was compiled, and why.
     """
 
     what: str
@@ -93,6 +96,17 @@ class Tried:
     pays_after: int | None
     change: str
     failed: str = ""
+    others: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def differs(self) -> bool | None:
+        """Whether a step is another when compiled; None where its runs differ too much to tell."""
+        if self.compiled.high < self.eager.low or self.eager.high < self.compiled.low:
+            return True
+        if not self.eager.low:
+            return None
+        shorter, longer = self.compiled.low / self.eager.high, self.compiled.high / self.eager.low
+        return None if max(1 - shorter, longer - 1) > _SAME else False
 
 
 def read_tried(folder: Path) -> Tried | None:

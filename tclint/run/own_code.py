@@ -69,13 +69,11 @@ class OwnFile:
 
     @cached_property
     def moves(self) -> frozenset[int]:
-        """The first rows of statements that send tensors to a device."""
+        """The first rows of statements that send tensors to a device, and wait for that."""
         return frozenset(
             self.statements.get(node.lineno, node.lineno)
             for node in ast.walk(self._tree)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in _MOVES
+            if isinstance(node, ast.Call) and _moves(node)
         )
 
     def name(self, row: int) -> str:
@@ -97,6 +95,25 @@ class OwnFile:
             return name
         text = ast.unparse(found).split("\n", maxsplit=1)[0]
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4].rstrip()} ..."
+
+
+def _moves(call: ast.Call) -> bool:
+    """Whether a call is one that may wait until a tensor is on another device.
+
+    ``x.to(torch.float32)`` is none.
+    """
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _MOVES:
+        return False
+    named = {word.arg: word.value for word in call.keywords}
+    runs_on = isinstance(waits := named.pop("non_blocking", None), ast.Constant) and waits.value
+    given = [*call.args, *(value for name, value in named.items() if name != "dtype")]
+    casts = call.func.attr == "to" and all(map(_is_dtype, given)) and bool(call.args or named)
+    return not (runs_on or casts)
+
+
+def _is_dtype(node: ast.expr) -> bool:
+    """Whether it is ``torch.float32`` or the like: what is of ``torch`` alone is no device."""
+    return isinstance(node, ast.Attribute) and ast.unparse(node.value) == "torch"
 
 
 def _contexts(node: ast.AST) -> Iterator[ast.expr]:

@@ -60,6 +60,15 @@ _LEAST = 0.005
 FREE = Price(NOTHING)
 
 
+@record(frozen=True)
+class Prices:
+    """The price of each line, what the host works at, and what other kernels would save at most."""
+
+    by_key: Mapping[Key, Price]
+    work: Work
+    kernels: KernelClasses | None = None
+
+
 def step_times(steps: Steps) -> Interval:
     """Milliseconds of a step: the median of those after the warm-up that no window slowed."""
     return of_median(quiet_steps(steps))
@@ -77,7 +86,7 @@ def prices(
     graphs: Switches | None,
     step: Interval,
     kernels: KernelClasses | None = None,
-) -> tuple[Mapping[Key, Price], Work]:
+) -> Prices:
     """The price of each of the lines in one process, and of what else the host works at.
 
     What is around the graphs that breaks make is shared by the lines that break.
@@ -90,6 +99,7 @@ def prices(
     )
     loaders = [(line.filename, line.row) for line in lines if line.spent_in is SpentIn.LOADING]
     work = work_of(one, keys, waits_there, loads=bool(loaders))
+    bounded = within_waits(kernels, _waiting(one, work, activity))
     waits = _waits(one, activity, keys)
     gpu = _on_gpu(one, activity, keys)
     most = max(step.value, work.seen.mean)
@@ -116,12 +126,12 @@ def prices(
             host += around * (1 / len(breaking))
         computed = gpu.get(key, NOTHING)
         if line.spent_in is SpentIn.FLOAT32_MATMUL:
-            computed = _float32(within_waits(kernels, waiting(one, work)))
+            computed = _float32(bounded)
         found[key] = _price(host, waits.get(key, NOTHING), computed, most)
     for key, beside in work.beside.items():
         host, known = on_host(beside.ms), found.get(key, FREE)
         found[key] = _price(known.host + host, known.waits, known.gpu, most)
-    return found, work
+    return Prices(found, work, bounded)
 
 
 def _float32(kernels: KernelClasses | None) -> Interval:
@@ -205,12 +215,15 @@ def _waiting_places(one: Recorded) -> list[Key]:
     return [(place.filename, place.row) for place in found]
 
 
-def waiting(one: Recorded, work: Work) -> float | None:
+def _waiting(one: Recorded, work: Work, activity: Activity | None) -> float | None:
     """Milliseconds of a step that the host is at lines which wait for the GPU.
 
-    None where not each step waits: the host runs ahead then, until it may launch no more.
+    None where it waits elsewhere as well, within launches: where not each step waits, or launches
+    more before it does than may be in the queue, it runs ahead until it may launch no more.
     """
     places = _waiting_places(one) if one.syncs else []
+    if activity is not None and activity.may_fill_queue:
+        return None
     if not places or len(places) < one.syncs[-1].last - one.syncs[-1].first + 1:
         return None
     lines, libraries, spent = frozenset(places), libraries_of(one.process), 0.0

@@ -10,9 +10,14 @@ profiler's trace uses as well.
 
 from __future__ import annotations
 
+import itertools
+import re
 from pathlib import Path
 
 from tclint.records import record
+
+_ERROR = re.compile(r"[A-Za-z_][\w.]*: ")
+"""How an exception begins that ended a process."""
 
 
 @record(frozen=True)
@@ -203,13 +208,15 @@ class Memory:
 class Model:
     """A model that the program calls, or a module that gives its loss.
 
-    ``compiled`` is how many modules of it were compiled for a trial.
+    ``compiled`` is how many modules of it were compiled for a trial, ``blocks`` how many repeated
+    ones it has.
     """
 
     name: str
     place: Place
     compiled: int
     loss: bool = False
+    blocks: int = 0
 
 
 @record(frozen=True)
@@ -239,6 +246,19 @@ class End:
 
     at: int
     how: str
+
+    @property
+    def error(self) -> str:
+        """The exception in one line; empty where none ended the process."""
+        if not _ERROR.match(self.how):
+            return ""
+        lines = filter(None, map(str.strip, self.how.splitlines()))
+        return " ".join(itertools.islice(lines, 2 if _headed(self.how) else 1))
+
+
+def _headed(how: str) -> bool:
+    """Whether the first line of an exception only says that the next one tells more."""
+    return how.partition("\n")[0].rstrip().endswith(":")
 
 
 KINDS: dict[str, type] = {

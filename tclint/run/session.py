@@ -19,12 +19,12 @@ from tclint.run.gpu import Activity, activity
 from tclint.run.gradients import with_forward_lines
 from tclint.run.host import LOADING, Key, Work
 from tclint.run.intervals import NOTHING, Interval
-from tclint.run.kernels import kernel_classes, within_waits, without_loading
+from tclint.run.kernels import kernel_classes, without_loading
 from tclint.run.launch import Ended
 from tclint.run.lines import Joined, Line, is_told, join
 from tclint.run.missing import notes_of
 from tclint.run.outlook import Ceiling, KernelClasses, Tried, read_tried
-from tclint.run.price import FREE, Price, prices, step_times, waiting
+from tclint.run.price import FREE, Price, prices, step_times
 from tclint.run.rates import read_rates
 from tclint.run.read import Reading, training
 from tclint.run.recorded import Recorded
@@ -183,14 +183,12 @@ def answer(
     if ranks:
         first = ranks[0]
         lines, graphs = joined.lines, first.switches
-        table, work = prices(
-            first.recorded, lines, first.activity, graphs, first.step, first.kernels
-        )
+        priced = prices(first.recorded, lines, first.activity, graphs, first.step, first.kernels)
+        table, work = priced.by_key, priced.work
         joined = _supported(joined, table, config, first.step)
         account = account_of(first.recorded, work, first.activity, first.kernels)
         loading = sum(group.ms for group in account.groups if group.kind == LOADING)
-        kernels = within_waits(first.kernels, waiting(first.recorded, work))
-        ranks[0] = replace(first, kernels=without_loading(kernels, loading))
+        ranks[0] = replace(first, kernels=without_loading(priced.kernels, loading))
     return _ranked(
         Answer(
             tuple(command),

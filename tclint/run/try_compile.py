@@ -7,6 +7,7 @@ would. Whole, by its repeated blocks, and on a GPU with CUDA graphs; the fastest
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -31,9 +32,11 @@ _WORDS: Mapping[str, str] = {
 }
 """What may be compiled, as a report says it, without the loss or with it."""
 _WITH_LOSS = "+loss"
-_ENOUGH = 20_000
+_ENOUGH = 10_000
 """Milliseconds of eager steps in a run that are enough."""
-_FEWEST, _MOST = 60, 300
+_FEWEST, _MOST = 30, 300
+_PATIENCE = 300.0
+"""Seconds that all runs together may take longer than eager ones do."""
 _QUIET = (0, 0, 0)
 _NS = 1e9
 _MS = 1e6
@@ -42,7 +45,7 @@ _MILLI = 1e3
 
 @record(frozen=True)
 class Round:
-    """One run: what it recorded, with its steps, or why it made none."""
+    """One run: what it recorded, with its steps, or why it made none, or not all of them."""
 
     recorded: Recorded | None
     why: str = ""
@@ -79,25 +82,40 @@ def try_compile(answer: Answer, settings: Settings, desk: Path) -> Tried:
     if eager.recorded is None:
         raise UserError(f"compiling is not tried: {eager.why}")
     kinds = ["model", "blocks", *(["graphs"] if first.recorded.process.device else [])]
-    found = {kind: trial.run(kind) for kind in kinds}
-    running = {kind: one for kind, one in found.items() if _is_of_use(one)}
-    if not running:
-        return _failed(answer, found["model"])
-    best = _fastest(running)
-    if _has_loss(running[best]):
-        running[best + _WITH_LOSS] = trial.run(best + _WITH_LOSS)
-        best = _fastest(running)
-    return _tried(best, trial, eager, running[best])
+    found: dict[str, Round] = {}
+    for kind in kinds:
+        if kind != "blocks" or _may_have_blocks(found["model"]):
+            found[kind] = trial.run(kind)
+    best = _fastest(found, eager)
+    if best is None:
+        return _failed(answer, found)
+    if _has_loss(found[best]):
+        found[best + _WITH_LOSS] = trial.run(best + _WITH_LOSS)
+        best = _fastest(found, eager) or best
+    tried = _tried(best, trial, eager, found[best])
+    return replace(tried, others=_that_failed(found, eager))
 
 
-def _is_of_use(one: Round) -> bool:
-    """Whether a model was compiled, and steps were made."""
-    return bool(_compiled(one)) and one.steps is not None
+def _may_have_blocks(one: Round) -> bool:
+    """Whether a model has repeated blocks, or it is not known."""
+    models = () if one.recorded is None else one.recorded.models
+    return not models or any(model.blocks for model in models)
 
 
-def _fastest(rounds: Mapping[str, Round]) -> str:
-    ran = {kind: one.step.value for kind, one in rounds.items() if _is_of_use(one)}
-    return min(ran, key=lambda kind: ran[kind])
+def _is_of_use(one: Round, eager: Round) -> bool:
+    """Whether a model was compiled, and steps were made to the end that eager code comes to."""
+    return bool(_compiled(one)) and bool(one.quiet) and (not one.why or bool(eager.why))
+
+
+def _that_failed(found: Mapping[str, Round], eager: Round) -> tuple[tuple[str, str], ...]:
+    """What was compiled in vain, and why."""
+    failed = {kind: one.why for kind, one in found.items() if not _is_of_use(one, eager)}
+    return tuple((_words(kind), why) for kind, why in failed.items() if why)
+
+
+def _fastest(found: Mapping[str, Round], eager: Round) -> str | None:
+    ran = {kind: one.step.value for kind, one in found.items() if _is_of_use(one, eager)}
+    return min(ran, key=lambda kind: ran[kind], default=None)
 
 
 def _compiled(one: Round) -> list[Model]:
@@ -125,6 +143,8 @@ class _Trial:
         self._desk = desk / "compiling"
         self._desk.mkdir()
         self._count = 0
+        self._usual = 0.0
+        self._patience = _PATIENCE
 
     def run(self, kind: str, **more: str) -> Round:
         """One run; what it is given ``more`` are variables."""
@@ -133,20 +153,38 @@ class _Trial:
         cache = self._desk / f"inductor-{kind}"
         told = (("TORCHINDUCTOR_CACHE_DIR", str(cache)), *more.items())
         compiled = "" if kind == "eager" else kind
-        settings = replace(self._settings, compile=compiled, more=told)
+        settings = replace(self._settings, compile=compiled, more=told, seconds=self._limit())
+        begun = time.monotonic()
         found = one_round(self._command, folder, settings)
-        return Round(None, found) if isinstance(found, str) else Round(found)
+        self._account(time.monotonic() - begun)
+        return Round(None, found) if isinstance(found, str) else Round(found, _cut_short(found))
+
+    def _limit(self) -> float:
+        """Seconds that a run may take; the first, which is eager, may take what it takes."""
+        return 2 * self._usual + self._patience if self._usual else 0.0
+
+    def _account(self, seconds: float) -> None:
+        self._usual = self._usual or seconds
+        self._patience -= min(self._patience, max(0.0, seconds - self._usual))
 
     def nudged(self) -> list[str]:
         """The losses of the plain command where one bit of the weights is another."""
-        return nudged(self._command, self._settings, self._desk)
+        return nudged(self._command, replace(self._settings, seconds=self._limit()), self._desk)
+
+
+def _cut_short(one: Recorded) -> str:
+    """Why a run made no more steps; empty where it came to its own end, or to that of the trial."""
+    count = len(one.steps.ends) if one.steps is not None else 0
+    after = f"after {count} step{'' if count == 1 else 's'}"
+    if one.end is None:
+        return f"it was killed {after}"
+    return f"{after}: {one.end.error}" if one.end.error else ""
 
 
 def _tried(kind: str, trial: _Trial, eager: Round, compiled: Round) -> Tried:
     again = [trial.run("eager"), trial.run(kind)]
-    pairs = (
-        [(eager, compiled), (again[0], again[1])] if all(map(_ran, again)) else [(eager, compiled)]
-    )
+    twice = _is_of_use(again[1], again[0]) and bool(again[0].quiet)
+    pairs = [(eager, compiled), (again[0], again[1])] if twice else [(eager, compiled)]
     before = _of_rounds([one for one, _ in pairs])
     after = _of_rounds([one for _, one in pairs])
     told = compiled.recorded
@@ -166,10 +204,6 @@ def _tried(kind: str, trial: _Trial, eager: Round, compiled: Round) -> Tried:
         pays_after=pays_after(max(0.0, cold), before, after),
         change=_change(kind, trial, [eager, *again[:1]], compiled),
     )
-
-
-def _ran(one: Round) -> bool:
-    return one.recorded is not None
 
 
 def _of_rounds(rounds: Sequence[Round]) -> Interval:
@@ -227,10 +261,14 @@ def _shortened(answer: Answer, settings: Settings) -> Settings:
     return replace(settings, window=_QUIET, steps=min(steps, settings.steps or steps))
 
 
-def _failed(answer: Answer, model: Round) -> Tried:
+def _failed(answer: Answer, found: Mapping[str, Round]) -> Tried:
+    """No way to compile worked: the first is told of with its reason, and the others."""
     place = (
         answer.first.recorded.steps.place if answer.first and answer.first.recorded.steps else None
     )
     where = (place.filename, place.row) if place else ("?", 0)
-    why = model.why or "no module with parameters is called"
-    return Tried(_words("model"), where, NOTHING, NOTHING, 0, 0, 0.0, None, "", why)
+    whys = [(_words(kind), one.why) for kind, one in found.items() if one.why]
+    none = (_words("model"), "no module with parameters is called")
+    what, why = (whys or [none])[0]
+    others = tuple(one for one in whys if one[1] != why)
+    return Tried(what, where, NOTHING, NOTHING, 0, 0, 0.0, None, "", why, others)

@@ -14,6 +14,8 @@ from tclint.run.session import Answer
 ENOUGH = 20
 """Steps that must count before anything is said to be worth nothing."""
 _UNEXPLAINED = 0.1
+_SLIGHT = 0.05
+"""The share of a step up to which a line is small."""
 _COMPILES = 0.1
 """The share of a run from which on it is told that it compiles."""
 _NEAR, _NEAR_AT_WORK = 1.1, 1.5
@@ -76,14 +78,33 @@ def model_share(account: Account) -> float:
     return account.share(sum(group.ms for group in account.groups if group.kind in kinds))
 
 
+def few_steps(answer: Answer) -> Iterator[str]:
+    """That there are too few steps to say what they vary by."""
+    account = answer.account
+    if account.steps < ENOUGH:
+        counted = f"only {account.steps} step{'' if account.steps == 1 else 's'} counted"
+        yield f"{counted}: let it make at least {ENOUGH}, or lower --warm-up"
+
+
+def slight(answer: Answer) -> float:
+    """Milliseconds of the dearest line, where all are small and no rule knows a better way for any.
+
+    0 where there is no line, and also where one is worth a change.
+    """
+    share = answer.account.share
+    ms = [one.price.total.value for one in answer.dear]
+    known = any(one.line.finding is not None for one in answer.dear)
+    if known or share(sum(ms)) >= _UNEXPLAINED or share(max(ms, default=0.0)) >= _SLIGHT:
+        return 0.0
+    return max(ms, default=0.0)
+
+
 def lacks(answer: Answer) -> Iterator[str]:
     """Why nobody can say that nothing is worth a change, the worst first."""
     account, first = answer.account, answer.first
     if first is None or not answer.priced:
         return
-    if account.steps < ENOUGH:
-        counted = f"only {account.steps} step{'' if account.steps == 1 else 's'} counted"
-        yield f"{counted}: let it make at least {ENOUGH}, or lower --warm-up"
+    yield from few_steps(answer)
     if account.share(account.unexplained) >= _UNEXPLAINED:
         yield f"{account.share(account.unexplained):.0%} of the time is unexplained"
     yield from _lacks_of_compiling(answer)
@@ -103,9 +124,9 @@ def _lacks_of_compiling(answer: Answer) -> Iterator[str]:
         return
     if tried is None or tried.failed:
         yield "nothing is compiled, and what that would bring was not measured"
-    elif tried.compiled.high < tried.eager.low:
+    elif tried.differs and tried.compiled.value < tried.eager.value:
         yield "compiling the model makes a step shorter"
-    elif tried.compiled.low < (1 - MODEL) * tried.eager.high:
+    elif tried.differs is None:
         yield "its runs differ too much to tell what compiling brings"
 
 
@@ -119,4 +140,7 @@ def _lacks_of_ceiling(answer: Answer) -> Iterator[str]:
     near = _NEAR_AT_WORK if first.idle_share < _IDLE else _NEAR
     if answer.account.median > near * ceiling.ms:
         times = answer.account.median / ceiling.ms if ceiling.ms else 0.0
-        yield f"a step takes {times:.1f} times the least that {ceiling.bound_by} allows"
+        idle = (
+            f"the GPU is idle for {first.idle_share:.0%} of a step, which" if near == _NEAR else ""
+        )
+        yield f"{idle or 'a step'} takes {times:.1f} times the least that {ceiling.bound_by} allows"

@@ -8,6 +8,7 @@ from pathlib import Path
 from tclint.report.rounded import rounded
 from tclint.run.account import GPU, Group
 from tclint.run.host import LOADING, Part
+from tclint.run.intervals import Interval
 from tclint.run.loading import loading_moves
 from tclint.run.outlook import KernelClass, Tried
 from tclint.run.report import words
@@ -17,9 +18,11 @@ from tclint.run.verdict import (
     Lost,
     compile_share,
     compiles_much,
+    few_steps,
     lacks,
     lost,
     model_share,
+    slight,
 )
 
 NOTHING = "nothing is worth a change: "
@@ -116,22 +119,32 @@ def _compiling(answer: Answer) -> Iterator[str]:
         yield f"{compile_share(answer):.0%} of the run, {rounded(seconds, 3)} s, is compiling"
     if tried is not None:
         yield _tried(tried)
+        yield from (f"compiling {what} did not work: {why}" for what, why in tried.others)
     elif not first.recorded.compiled and model_share(answer.account) >= MODEL:
         yield f"nothing is compiled: {_OFFER}"
 
 
 def _tried(tried: Tried) -> str:
     if tried.failed:
-        return f"compiling {tried.what} could not be tried: {tried.failed}"
+        return f"compiling {tried.what} did not work: {tried.failed}"
     before, after = tried.eager, tried.compiled
     steps = f"step {rounded(before.value, 3)} -> {rounded(after.value, 3)} ms"
-    if after.low <= before.high and before.low <= after.high:
+    if tried.differs is None:
+        return (
+            f"what compiling {tried.what} brings cannot be told: a step takes {_range(before)} as "
+            f"it is, and {_range(after)} compiled"
+        )
+    if not tried.differs:
         return f"compiling {tried.what} makes no difference that can be told ({steps}, measured)"
     saved = 1 - after.value / before.value if before.value else 0.0
     more = f"would save {saved:.0%}" if saved > 0 else f"makes a step {-saved:.0%} longer"
     pays = f", pays after {tried.pays_after:,} steps" if tried.pays_after and saved > 0 else ""
     change = f", losses: {tried.change}" if tried.change else ""
     return f"compiling {tried.what} {more} (measured: {steps}{pays}{change})"
+
+
+def _range(one: Interval) -> str:
+    return f"{rounded(one.low, 3)} to {rounded(one.high, 3)} ms"
 
 
 def _rest(answer: Answer) -> Iterator[str]:
@@ -145,11 +158,16 @@ def _rest(answer: Answer) -> Iterator[str]:
             f"the least that a step can take on this GPU is {rounded(ceiling.ms, 3)} ms, which "
             f"{ceiling.bound_by} sets: it takes {times:.1f} times that"
         )
-    if words.ranked(answer) or lost(answer) or saves:
+    small = slight(answer)
+    if (words.ranked(answer) and not small) or lost(answer) or saves:
+        yield from few_steps(answer)
         return
     missing = [*lacks(answer)]
     if missing:
         yield f"no line is worth a change by itself, but {'; '.join(missing)}"
+    elif small:
+        share = f"{answer.account.share(small):.0%}"
+        yield f"{NOTHING}no line costs more than {share}, and no rule knows a better way for one"
     else:
         yield f"{NOTHING}no line costs enough to be measured"
 

@@ -107,6 +107,7 @@ class Compiling:
             place=place(user_frame(sys._getframe(), self._recording.libraries())),
             compiled=compiled,
             loss=loss,
+            blocks=len([*blocks(module)]),
         )
 
 
