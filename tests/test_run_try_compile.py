@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -436,3 +437,26 @@ def test_who_ends_a_run_that_is_tried_ends_the_trial(tmp_path: Path) -> None:
     command = (sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGTERM)")
     with pytest.raises(UserError, match="interrupted"):
         one_round(command, tmp_path / "one", Settings())
+
+
+def test_the_report_is_there_before_the_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever kills a trial that takes long has it."""
+    from tclint.cli import running
+    from tclint.run.proof import Wanted
+
+    recording, file = Recording(tmp_path), tmp_path / "report.json"
+    recording.process(recording.steps(), recording.samples({5: 100}), recording.end())
+    written = []
+
+    def compiled(*given: Any) -> Tried:
+        del given
+        written.append(json.loads(file.read_text())["tried"])
+        return Tried("x", ("a.py", 1), *2 * [Interval(1, 1, 1)], 0, 0, 0.0, None, "", "it ended")
+
+    monkeypatch.setattr(running, "_compiled", compiled)
+    plan = running.Plan(("python",), Settings(), Wanted(), try_compile=True)
+    running._tell(plan, recording.answer(), tmp_path, "json", file)
+    assert written == [None]
+    assert json.loads(file.read_text())["tried"]["failed"] == "it ended"
