@@ -6,14 +6,20 @@ import os
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from benchmarks.runs import __main__ as corpus
 from benchmarks.runs.__main__ import Checked, Found, Priced, summary
 from benchmarks.runs.desk import STANDINS
 from benchmarks.runs.listed import COMPILE, LINE, SCRIPTS
 from benchmarks.runs.timed import Timed, put_clocks, timed
+
+if TYPE_CHECKING:
+    import pytest
 
 LOOP = Checked("evaluation", LINE, "evaluate()", (8,), 4.0, 3.6)
 FUSED = Checked("fused", LINE, "step()", (3, 12), 1.0, 1.1)
@@ -72,6 +78,52 @@ def test_a_line_is_right_within_a_quarter_or_three_hundredths_of_a_step() -> Non
     told = summary([replace(FOUND, changes=(), lines=lines, first_is_true=False)])
     assert told["prices_within"] == [2, 3]
     assert told["first_named_is_first"] == [0, 1]
+
+
+def test_what_compiling_brings_is_the_median_step_and_a_line_the_mean(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An evaluation that is compiled in one of the steps makes the others no longer."""
+    script = next(one for one in SCRIPTS if one.name == "vae")
+    monkeypatch.setattr(corpus.desks, "lay_out", lambda *given: tmp_path)
+    ms = 1_000_000
+    plain = [n * 5 * ms for n in range(61)]
+    compiled = [n * 3 * ms + (n > 45) * 900 * ms for n in range(61)]
+    rounds = iter([plain, plain, compiled])
+    monkeypatch.setattr(corpus, "_steps", lambda *given: [next(rounds)])
+    options = Namespace(sources=tmp_path)
+    change = next(one for one in script.changes if one.kind == COMPILE)
+    before = corpus._quiet(script, options, tmp_path, None)
+    same, after = (corpus._quiet(script, options, tmp_path, one) for one in (None, change))
+    told = {"tried": None, "lines": [], "account": None}
+    found = corpus._one(change, told, frozenset(), before, after)
+    assert (found.saves, found.step) == (2, 5)
+    assert after.mean > 30
+    assert before == same
+
+
+def test_a_command_that_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    script = replace(SCRIPTS[0], path="a.py")
+    inner = f"[{sys.executable!r}, '-c', 'import time; time.sleep(60)']"
+    program = (
+        f"import subprocess as s, time\nprint(s.Popen({inner}).pid, flush=True)\ntime.sleep(60)"
+    )
+    words = [sys.executable, "-c", program]
+    told = corpus._run(words, script, Namespace(time_limit=2), tmp_path, {})
+    inside, *rest = told.splitlines()
+    assert rest[-1] == "ended after 2 s"
+    until = time.monotonic() + 10
+    while _runs(int(inside)) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not _runs(int(inside))
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
 
 
 SCRIPT = """\

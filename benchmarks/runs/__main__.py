@@ -15,6 +15,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,8 +23,9 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field, replace
+from itertools import pairwise
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 from benchmarks.runs import desk as desks
@@ -45,7 +47,11 @@ _OF_THE_MODEL = frozenset({"forward", "backward", "gpu"})
 
 @record(frozen=True)
 class Checked:
-    """A change: what it saves of a step, and what the report says that it can bring at most."""
+    """A change: what it saves of a step, and what the report says that it can bring at most.
+
+    ``step`` is the one of which it saves that: the mean one, and for compiling the median, as an
+    evaluation that is compiled in one of the steps makes none of them longer.
+    """
 
     name: str
     kind: str
@@ -54,6 +60,7 @@ class Checked:
     saves: float | None
     said: float | None
     why: str = ""
+    step: float = 0.0
 
 
 @record(frozen=True)
@@ -63,6 +70,18 @@ class Priced:
     place: str
     said: float
     true: float
+
+
+@record(frozen=True)
+class Step:
+    """Milliseconds of a step in one run; 0 where it made none."""
+
+    mean: float = 0.0
+    median: float = 0.0
+
+    def of(self, change: Change) -> float:
+        """That which a change is held against."""
+        return self.median if change.kind == COMPILE else self.mean
 
 
 @record(frozen=True)
@@ -116,7 +135,7 @@ def _checked(script: Script, options: argparse.Namespace) -> Found:
     begun, folder = time.monotonic(), Path(tempfile.mkdtemp(prefix="tclint-runs-"))
     try:
         found = _measured(script, options, folder)
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+    except (OSError, ValueError) as error:
         found = Found(script.name, script.kind, "", why=str(error)[-300:])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -129,17 +148,17 @@ def _fields(one: Found) -> dict[str, Any]:
 
 def _measured(script: Script, options: argparse.Namespace, folder: Path) -> Found:
     told, text = _recorded(script, options, folder)
-    rounds: dict[str, list[float]] = {}
+    rounds: dict[str, list[Step]] = {}
     names = [None, *(_as_tried(change, told.get("tried")) for change in script.changes)]
     for _ in range(options.rounds):
         for change in names:
             rounds.setdefault(change.name if change else "", []).append(
                 _quiet(script, options, folder, change)
             )
-    plain = median(rounds[""])
+    plain = _middle(rounds[""])
     file = desks.lay_out(script, options.sources, folder / "work")
     changes = tuple(
-        _one(change, told, desks.rows_of(file, change), plain, median(rounds[change.name]))
+        _one(change, told, desks.rows_of(file, change), plain, _middle(rounds[change.name]))
         for change in script.changes
     )
     rank = told["ranks"][0] if told["ranks"] else {}
@@ -149,7 +168,7 @@ def _measured(script: Script, options: argparse.Namespace, folder: Path) -> Foun
         script.name,
         script.kind,
         desks.digest(script, options.sources),
-        plain,
+        plain.mean,
         script.finished,
         _named(first),
         first[1] if first else 0,
@@ -274,13 +293,18 @@ def _sum_of_shares(told: Mapping[str, Any]) -> float:
     return (sum(one["ms"] for one in groups) + unexplained) / whole if whole else 0.0
 
 
+def _middle(rounds: Sequence[Step]) -> Step:
+    return Step(median(one.mean for one in rounds), median(one.median for one in rounds))
+
+
 def _one(
-    change: Change, told: Mapping[str, Any], rows: frozenset[int], plain: float, changed: float
+    change: Change, told: Mapping[str, Any], rows: frozenset[int], plain: Step, changed: Step
 ) -> Checked:
-    why = "" if plain and changed else "made no steps"
-    saves = plain - changed if not why else None
-    said = _said(change, told, rows)
-    return Checked(change.name, change.kind, change.at, tuple(sorted(rows)), saves, said, why)
+    before, after = plain.of(change), changed.of(change)
+    why = "" if before and after else "made no steps"
+    saves = before - after if not why else None
+    said, at = _said(change, told, rows), tuple(sorted(rows))
+    return Checked(change.name, change.kind, change.at, at, saves, said, why, before)
 
 
 def _said(change: Change, told: Mapping[str, Any], rows: frozenset[int]) -> float | None:
@@ -307,26 +331,26 @@ def _recorded(
     words += ["--output-format", "json", "--output-file", str(report), "--seed", "0"]
     words += ["--steps", str(script.steps)] if script.steps else []
     words += ["--try-compile" if tries else "--no-try-compile", "--"]
-    done = _run([*words, *_command(script, options, file)], script, options, folder, {})
-    (options.out / f"{script.name}.log").write_text(done.stdout)
+    told = _run([*words, *_command(script, options, file)], script, options, folder, {})
+    (options.out / f"{script.name}.log").write_text(told)
     if not report.is_file():
-        raise ValueError(f"no report: {done.stdout[-300:]}")
+        raise ValueError(f"no report: {told[-300:]}")
     trace = [sys.executable, "-m", "tclint", "trace", str(kept)]
-    text = _run(trace, script, options, folder, {}).stdout
+    text = _run(trace, script, options, folder, {})
     (options.out / f"{script.name}.txt").write_text(text)
     return json.loads(report.read_text()), text
 
 
 def _quiet(
     script: Script, options: argparse.Namespace, folder: Path, change: Change | None
-) -> float:
-    """Milliseconds of a step, the mean of those after the warm-up; 0 where there are none."""
+) -> Step:
+    """The steps after the warm-up."""
     file = desks.lay_out(script, options.sources, folder / "work", change)
     for ends in _steps(script, options, folder, file, {}):
         warm = _settled(ends, compiling=change is not None and change.kind == COMPILE)
-        if len(ends) > warm + 1:
-            return (ends[-1] - ends[warm]) / (len(ends) - 1 - warm) / 1e6
-    return 0.0
+        if found := [(b - a) / 1e6 for a, b in pairwise(ends[warm:])]:
+            return Step(mean(found), median(found))
+    return Step()
 
 
 def _steps(
@@ -362,14 +386,15 @@ def _run(
     options: argparse.Namespace,
     folder: Path,
     told: Mapping[str, str],
-) -> subprocess.CompletedProcess[str]:
+) -> str:
+    """What a command prints until it ends, or until it and all that it started are ended."""
     work = folder / "work"
     file = work / script.path
     here = dict(desks.environment(file, work)) | dict(told)
     if told:
         here["PYTHONPATH"] = os.pathsep.join([str(SITE), here["PYTHONPATH"]])
     here["PATH"] = os.pathsep.join([str(file.parent / "bin"), here["PATH"]])
-    return subprocess.run(
+    process = subprocess.Popen(
         words,
         cwd=file.parent,
         env=here,
@@ -378,9 +403,14 @@ def _run(
         stdin=subprocess.DEVNULL,
         text=True,
         errors="replace",
-        timeout=options.time_limit,
-        check=False,
+        start_new_session=True,
     )
+    try:
+        return process.communicate(timeout=options.time_limit)[0]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        printed = process.communicate()[0]
+        return f"{printed}\nended after {options.time_limit:.0f} s"
 
 
 def summary(found: Sequence[Found]) -> dict[str, Any]:
@@ -453,8 +483,8 @@ def _compiling(lines: Sequence[tuple[Found, Checked]]) -> list[int]:
         (one, change) for one, change in lines if change.kind == COMPILE and change.said is not None
     ]
     right = [
-        abs((one.step - (change.said or 0.0)) - (one.step - (change.saves or 0.0)))
-        <= _BROUGHT * (one.step - (change.saves or 0.0))
+        abs((change.saves or 0.0) - (change.said or 0.0))
+        <= _BROUGHT * ((change.step or one.step) - (change.saves or 0.0))
         for one, change in tried
     ]
     return [sum(right), len(right)]
@@ -472,7 +502,8 @@ def _told(one: Found) -> str:
     rows += [f"  {line.place}: {line.true:.0%}, said {line.said:.0%}" for line in one.lines]
     for change in one.changes:
         said = "not named" if change.said is None else f"said {change.said:.3f}"
-        true = change.why or f"saves {change.saves:.3f} ms ({(change.saves or 0) / one.step:.0%})"
+        share = (change.saves or 0) / (change.step or one.step)
+        true = change.why or f"saves {change.saves:.3f} ms ({share:.0%})"
         at = ", ".join(map(str, change.rows))
         rows.append(f"  {change.name} (line {at}): {true}, {said}")
     return "\n".join(rows)

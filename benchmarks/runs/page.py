@@ -102,7 +102,9 @@ def _compiled(one: Found) -> tuple[str, str]:
     said = "" if not tried or tried["failed"] else _less(tried["eager"], tried["compiled"])
     change = next((told for told in one.changes if told.kind == COMPILE), None)
     saves = change.saves if change is not None else None
-    return said, f"{-saves / one.step:+.0%}" if saves is not None and one.step else ""
+    if change is None or saves is None:
+        return said, ""
+    return said, f"{-saves / (change.step or one.step):+.0%}"
 
 
 def _less(eager: Mapping[str, float], compiled: Mapping[str, float]) -> str:
