@@ -301,3 +301,31 @@ def test_a_torch_without_a_part_leaves_a_note_and_the_rest(tmp_path: Path) -> No
     assert ran.seen == (0, "True\n", "")
     assert [line["what"] for line in ran.lines("note")] == ["torch"]
     assert ran.lines("process")[-1]["torch"] == "1.0"
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").is_file(), reason="Linux tells it")
+def test_what_threads_take_that_pin_memory_is_recorded_with_the_samples(tmp_path: Path) -> None:
+    before = """
+import threading
+
+over = threading.Event()
+
+def _pin_memory_loop():
+    while not over.is_set():
+        sum(range(1000))
+
+def other():
+    over.wait()
+
+threads = [threading.Thread(target=one, daemon=True) for one in (_pin_memory_loop, other)]
+for thread in threads:
+    thread.start()
+"""
+    step = "optimizer.step(); over.wait(0.005)"
+    ran = record(tmp_path, train(step, before=before))
+    follows_the_schema(ran)
+    (samples, *_) = ran.lines("samples")
+    assert samples["pinning"] > 0
+    (tmp_path / "none").mkdir()
+    (plain, *_) = record(tmp_path / "none", train()).lines("samples")
+    assert plain["pinning"] == 0

@@ -14,6 +14,7 @@ from tclint.run.gpu import Activity
 from tclint.run.intervals import Interval
 from tclint.run.outlook import Ceiling, KernelClass, KernelClasses, Tried
 from tclint.run.own_code import OwnFile
+from tclint.run.recorded import Samples
 from tclint.run.report.text import render
 from tclint.run.report.verdict_words import savings
 from tclint.run.session import Answer
@@ -198,6 +199,28 @@ def test_copies_to_a_gpu_are_for_pinned_memory_and_there_alone(tmp_path: Path) -
     (told, *_) = savings(on_gpu(seen, 9.8))
     assert told.startswith("transfer: pinned memory (`pin_memory=True`) and `.to(device, non_")
     assert told.endswith("would save up to 0.6 ms (same bits)")
+
+
+def test_a_thread_that_pins_memory_costs_what_it_takes_while_the_gpu_idles(tmp_path: Path) -> None:
+    """No line shows it: while that thread runs Python code, whatever line is next waits."""
+    seen = Watched(tmp_path, MOVES, 5)
+    for _ in range(60):
+        seen.spend(10, (4, "train"), inside=BACKWARD)
+        seen.end_step()
+    seen.done()
+    found = on_gpu(seen, 9.8, busy=4)
+    assert found.first is not None
+    one = found.first.recorded
+    shares = ((20, 29, 25 * MS), (30, 39, 15 * MS))
+    windows = tuple(Samples(MS, first, last, (), (), ns) for first, last, ns in shares)
+    rank = replace(found.first, recorded=replace(one, samples=windows))
+    (told, *_) = savings(replace(found, ranks=(rank,)))
+    assert told == (
+        "the thread that pins memory, for which the loop's Python code waits: a small dataset that "
+        "stays on the GPU would save up to 1.2 ms (same bits unless samples draw random numbers)"
+    )
+    on_cpu = replace(found, ranks=(replace(rank, activity=None),))
+    assert not [told for told in savings(on_cpu) if "pins" in told]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from tclint.run.scale import SAME
 from tclint.run.session import Answer
 
 _DRAWN = f"{SAME} unless samples draw random numbers"
+_PINS = "the thread that pins memory, for which the loop's Python code waits"
+_MS = 1e6
 _MOVES: Mapping[tuple[str, ...], tuple[str, str]] = {
     (READING, COLLATE): (
         "workers (`num_workers`), or a dataset that reads a batch at once (`__getitems__`),",
@@ -39,3 +41,19 @@ def loading_moves(answer: Answer) -> Iterator[Move]:
     for whats, (remedy, change) in _MOVES.items():
         if ms := sum(spent[what] for what in whats):
             yield Move(" and ".join(whats), ms, remedy, change)
+    if ms := _pinning(answer):
+        yield Move(_PINS, ms, "a small dataset that stays on the GPU", _DRAWN)
+
+
+def _pinning(answer: Answer) -> float:
+    """Milliseconds of a step in which the host, if the GPU waits for it, may wait for that thread.
+
+    While one of them runs Python code, the other cannot.
+    """
+    first = answer.first
+    windows = () if first is None else first.recorded.samples
+    steps = sum(max(1, one.last - one.first + 1) for one in windows)
+    if first is None or first.activity is None or not steps:
+        return 0.0
+    ms = sum(one.pinning for one in windows) / _MS / steps
+    return min(ms, answer.account.mean) * first.idle_share

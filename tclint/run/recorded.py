@@ -133,7 +133,8 @@ class Loss:
 class Samples:
     """Where the main thread was, looked up every ``interval`` nanoseconds in some steps.
 
-    ``stacks`` are outermost first; ``hits`` are (time, number of a stack).
+    ``stacks`` are outermost first; ``hits`` are (time, number of a stack). ``pinning`` are the
+    nanoseconds of CPU that threads took meanwhile which pin a loader's batches.
     """
 
     interval: int
@@ -141,6 +142,7 @@ class Samples:
     last: int
     stacks: tuple[tuple[Place, ...], ...]
     hits: tuple[tuple[int, int], ...]
+    pinning: int = 0
 
 
 @record(frozen=True)

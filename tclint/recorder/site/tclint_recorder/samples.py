@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from _thread import allocate_lock, get_ident, start_new_thread
 from collections.abc import Callable
+from contextlib import suppress
 from time import time_ns
 
 from .recording import Recording
@@ -18,6 +19,7 @@ _MOST_NOW_AND_THEN = 5_000
 _SPREAD = 0.6180339887
 """Between two looks lies half the interval to one and a half, as this share tells: a loop whose
 steps are as long as the interval would else be seen at the same lines again and again."""
+_PINS = "_pin_memory_loop"
 _SWITCH = 2e-5
 """Seconds after which the loop's thread is asked to let the other one look."""
 _SWITCH_NOW_AND_THEN = 1e-3
@@ -98,6 +100,7 @@ class Samples:
     def open(self, step: Callable[[], int]) -> bool:
         """Begin to look."""
         self._switch = _Switch(_SWITCH)
+        self._pinned = _pinning()
         self._look = _Look(self._recording, _INTERVAL, _MOST)
         return True
 
@@ -109,6 +112,7 @@ class Samples:
     def close(self, first: int, last: int) -> None:
         """Look no more, and write what was seen."""
         self.drop()
+        spent = {thread: ns - self._pinned.get(thread, 0) for thread, ns in _pinning().items()}
         self._windows += 1
         self._hits += len(self._look.hits)
         if self._look.stopped():
@@ -119,7 +123,23 @@ class Samples:
                 last=last,
                 stacks=self._look.stacks.places(),
                 hits=self._look.hits,
+                pinning=sum(spent.values()),
             )
+
+
+def _pinning() -> dict[int, int]:
+    """Nanoseconds of CPU by thread of those that pin a loader's batches, where Linux tells.
+
+    They take batches from the workers with Python code, for which they take turns with the loop.
+    """
+    threading = sys.modules.get("threading")
+    found = {}
+    for thread in threading.enumerate() if threading is not None else ():
+        if _PINS in thread.name and thread.native_id is not None:
+            file = f"/proc/self/task/{thread.native_id}/schedstat"
+            with suppress(OSError, ValueError), open(file) as stream:
+                found[thread.native_id] = int(stream.read().split()[0])
+    return found
 
 
 class Watch:
