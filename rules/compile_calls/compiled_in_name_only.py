@@ -16,8 +16,8 @@ from tclint.semantics.syntax import children, nodes
 from tclint.semantics.values import Function, Object
 from tclint.torch_facts.modules import ASKED_OF_MODULES, GIVE_THE_MODULE
 
-from ..lib.facts.own_names import follows, is_below, own_loads
 from ..lib.facts.wrapped_modules import DDP, wrapped_before
+from .behind import follows, is_below
 
 _UNWRAPPED: Final = ("_orig_mod", "module")
 _CALLS: Final = ("forward", "__call__", "_call_impl", "_wrapped_call_impl")
@@ -82,7 +82,7 @@ def _methods_alone(event: CompileCall) -> Finding | None:
             return None
     if site.body.is_declared(name) or _reads_all_names(site, call):
         return None
-    behind = [load for load in own_loads(site, name) if follows(site, load, call)]
+    behind = [load for load in site.flow.named(name) if follows(site, load, call)]
     uses = _uses(site, name, behind, call)
     confidence = Confidence.HIGH if site.function is not None else Confidence.MEDIUM
     if uses.kinds <= {_Use.NEUTRAL, _Use.METHOD} and uses.method is not None:
@@ -177,7 +177,7 @@ def _call_of_original(event: CompileCall, name: str) -> ast.expr | None:
             pass
         case _:
             return None
-    for load in own_loads(site, model):
+    for load in site.flow.named(model):
         outer = site.parent(load)
         if isinstance(outer, ast.Call) and outer.func is load and follows(site, load, event.call):
             return outer
@@ -194,7 +194,7 @@ def _forward_alone(event: CompileCall, name: str) -> Finding | None:
     ):
         return None
     inside = {*nodes(event.call)}
-    loads = [load for load in own_loads(site, name) if load not in inside]
+    loads = [load for load in site.flow.named(name) if load not in inside]
     uses = _uses(site, name, loads, event.call)
     if _Use.FORWARD not in uses.kinds or not uses.kinds <= {_Use.FORWARD, _Use.NEUTRAL}:
         return None
@@ -248,7 +248,7 @@ def _of_layers(event: CompileCall) -> Finding | None:
 def _is_of_layers(site: Site, node: ast.expr) -> bool:
     """True for a layer of torch, and for a sequence of such, made here."""
     if isinstance(node, ast.Name):
-        made = _made_here(site, node.id)
+        made = site.flow.value(node)
         return made is not None and _is_of_layers(site, made)
     match node:
         case ast.Call(func=ast.Attribute(attr="to" | "cuda", value=inner)):
@@ -266,20 +266,10 @@ def _is_of_layers(site: Site, node: ast.expr) -> bool:
     return dotted.startswith("torch.nn.") and dotted.count(".") == 2
 
 
-def _made_here(site: Site, name: str) -> ast.expr | None:
-    """The call that a variable's one assignment in this scope makes."""
-    stores = site.stores(name)
-    outer = site.parent(stores[0]) if stores else None
-    # `model = DDP(model)` binds the name anew, to what is compiled.
-    match outer:
-        case ast.Assign(targets=[ast.Name()], value=ast.Call() as made):
-            return made
-    return None
-
-
 def _is_made_here(site: Site, name: str) -> bool:
     """True for a variable that only ever holds what one call of a class makes."""
-    return len(site.stores(name)) == 1 and _made_here(site, name) is not None
+    made = site.flow.made(name)
+    return len(made) == 1 and isinstance(made[0].value, ast.Call)
 
 
 def _uses(site: Site, name: str, loads: Sequence[ast.Name], call: ast.expr) -> _Uses:

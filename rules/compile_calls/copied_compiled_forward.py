@@ -12,7 +12,7 @@ from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
 from tclint.semantics.values import Function
 
-from ..lib.facts.own_names import is_below
+from .behind import is_below
 
 _COPYING: Final = frozenset({"copy.deepcopy", "torch.optim.swa_utils.AveragedModel"})
 

@@ -11,6 +11,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import CompileCall
+from tclint.semantics.symbols import parameters_of
 from tclint.semantics.values import UNKNOWN, Function, Object, Value
 
 _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential"})
@@ -120,9 +121,8 @@ def _number(node: ast.expr | None, model: Object) -> int | None:
 def _written(name: str, model: Object) -> ast.expr | None:
     """What a name of the model's ``__init__`` stands for."""
     assert model.cls is not None
-    spec = model.cls.methods["__init__"].node.args
-    names = [one.arg for one in (*spec.posonlyargs, *spec.args)]
-    if name not in (*names, *(one.arg for one in spec.kwonlyargs)):
+    defaults = {one.arg: given for one, given in parameters_of(model.cls.methods["__init__"].node)}
+    if name not in defaults:
         return model.cls.module.assigned.get(name)
     if not isinstance(model.site, ast.Call) or any(
         isinstance(one, ast.Starred) or (isinstance(one, ast.keyword) and one.arg is None)
@@ -130,7 +130,5 @@ def _written(name: str, model: Object) -> ast.expr | None:
     ):
         return None
     given = {one.arg: one.value for one in model.site.keywords}
-    given |= dict(zip(names[1:], model.site.args, strict=False))
-    defaults = dict(zip(reversed(names), reversed(spec.defaults), strict=False))
-    only = zip((one.arg for one in spec.kwonlyargs), spec.kw_defaults, strict=True)
-    return given.get(name) or defaults.get(name) or dict(only).get(name)
+    given |= dict(zip([*defaults][1:], model.site.args, strict=False))
+    return given.get(name) or defaults[name]

@@ -363,10 +363,9 @@ def _is_number(site: Site, node: ast.expr) -> bool:
 def _is_parameters(site: Site, node: ast.expr) -> bool:
     """True for a parameter, and for a view of one."""
     origin = memory_of(site, node)
-    if isinstance(origin, ast.Name) and len(site.stores(origin.id)) == 1:
-        bound = site.parent(site.stores(origin.id)[0])
-        if isinstance(bound, ast.Assign) and bound.lineno < node.lineno:
-            return _is_parameters(site, bound.value)
+    value = site.flow.value(origin)
+    if value is not None:
+        return _is_parameters(site, value)
     tensor = certain_tensor(site, origin)
     return tensor is not None and tensor.role == "parameter"
 

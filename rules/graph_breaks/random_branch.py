@@ -93,7 +93,7 @@ def _is_used(site: Site, found: _Comparison | None) -> bool:
 def _find_comparison(site: Site, test: ast.expr) -> _Comparison | None:
     """The comparison behind the truth of ``test``: itself, or the last operand of a variable."""
     if isinstance(test, ast.Name):
-        test = _computed(site, test.id) or test
+        test = _computed(site, test) or test
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         test = test.values[-1]
     match test:
@@ -107,9 +107,9 @@ def _find_comparison(site: Site, test: ast.expr) -> _Comparison | None:
 def _compared(site: Site, test: ast.Compare, drawn: ast.expr, rate: ast.expr) -> _Comparison | None:
     if isinstance(drawn, ast.Call):
         return _Comparison(test, rate) if _is_uniform(site, drawn) else None
-    bound = [site.parent(s) for s in site.stores(drawn.id)] if isinstance(drawn, ast.Name) else []
-    uniform = all(isinstance(b, ast.Assign) and _is_uniform(site, b.value) for b in bound)
-    if bound and uniform and _stays_as_drawn(site, drawn):
+    made = site.flow.definitions(drawn)
+    uniform = all(one.value is not None and _is_uniform(site, one.value) for one in made)
+    if made and uniform and _stays_as_drawn(site, drawn):
         return _Comparison(test, rate)
     return None
 
@@ -119,12 +119,11 @@ def _stays_as_drawn(site: Site, drawn: ast.expr) -> bool:
     return not is_tensor(site.value(drawn)) or is_private(site, drawn)
 
 
-def _computed(site: Site, name: str) -> ast.expr | None:
+def _computed(site: Site, name: ast.Name) -> ast.expr | None:
     """What a variable is computed as, where it else only gets literals (``skip = False``)."""
-    bound = [site.parent(store) for store in site.stores(name)]
-    values = [binding.value for binding in bound if isinstance(binding, ast.Assign)]
+    values = [one.value for one in site.flow.definitions(name)]
     computed = [value for value in values if not isinstance(value, ast.Constant)]
-    return computed[0] if len(computed) == 1 and len(values) == len(bound) else None
+    return computed[0] if len(computed) == 1 else None
 
 
 def _is_uniform(site: Site, value: ast.expr) -> bool:

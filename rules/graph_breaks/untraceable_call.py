@@ -27,6 +27,7 @@ from tclint.semantics.values import (
 from tclint.torch_facts import SKIPPED_FUNCTIONS, skipped_by_dynamo
 
 from ..lib.facts.origins import is_input, is_made_here
+from ..lib.facts.uses import uses_of
 from ..lib.rewrite.draw_if_needed import confidence_of_draw, draw_if_needed
 from ..lib.wording import consequence, dropped, loop_ids, renumbered
 
@@ -345,10 +346,8 @@ def _pointed_to(node: ast.expr) -> str | None:
 
 def _uses_of_number(site: Site, call: ast.Call) -> list[ast.expr]:
     """Where a number is used: here, or as a variable that is assigned once."""
-    match site.parent(call):
-        case ast.Assign(targets=[ast.Name(id=name)]) if len(site.stores(name)) == 1:
-            return [*site.loads(name)]
-    return [call]
+    uses = uses_of(site, call)
+    return [call] if uses.lost else [*uses.nodes]
 
 
 def _comes_from_outside(site: Site, node: ast.expr, tensor: Tensor) -> bool:

@@ -62,10 +62,8 @@ class SynchronizeEachStep(Rule[TrainingCall]):
 def _dotted(site: Site, func: ast.expr) -> str:
     """The name of what is called, also by way of a variable: `sync = torch.cuda.synchronize`."""
     if isinstance(func, ast.Name):
-        stores = site.stores(func.id)
-        outer = site.parent(stores[0]) if len(stores) == 1 else None
-        held = outer.value if isinstance(outer, ast.Assign) else None
-        if not stores:
+        held = site.flow.value(func)
+        if not site.flow.made(func.id):
             held = site.module.assigned.get(func.id)
         if isinstance(held, ast.Attribute):
             return site.dotted(held) or ""

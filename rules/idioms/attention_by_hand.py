@@ -12,8 +12,7 @@ from tclint.semantics.lattice import is_static
 from tclint.semantics.site import Site
 from tclint.semantics.values import Object
 
-from ..lib.facts.reaching import block_of
-from .def_use import is_written, only_use, statement_of, value_of
+from .def_use import only_use, value_of
 from .operations import factors_of_product, matrix_product, operation
 
 _WHOLE: Final = "use `F.scaled_dot_product_attention(q, k, v, scale=...)`"
@@ -97,13 +96,8 @@ def _lacks_features(site: Site, query: ast.expr) -> bool:
 
     What is left are tokens, and the product is one of matrices, not of queries and keys.
     """
-    statement = statement_of(site, query)
-    if not isinstance(query, ast.Name) or statement is None:
-        return False
-    block = block_of(site, statement)
-    earlier = reversed(block[: block.index(statement)])
-    writing = (s for s in earlier if any(is_written(n, query.id) for n in ast.walk(s)))
-    last = next(writing, None)
+    found = site.flow.definition(query)
+    last = found.node if found is not None else None
     split = operation(site, last.value, "unbind") if isinstance(last, ast.Assign) else None
     dim = split.argument(0, "dim") if split else None
     return dim is not None and ast.unparse(dim) == "-1"

@@ -12,7 +12,7 @@ from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 
 from ..lib.facts.purity import is_pure
-from ..lib.facts.reaching import block_of, reads_until_rebound
+from ..lib.facts.reaching import block_of
 
 _DRAWING = ("_", "rrelu", "gumbel_softmax", "fractional_max_pool2d", "fractional_max_pool3d")
 
@@ -104,7 +104,8 @@ def unused_without(
     while pending:
         assignment = max(pending, key=lambda one: one.lineno)
         del pending[assignment]
-        reads = reads_until_rebound(site, assignment, ast.unparse(assignment.targets[0]))
+        made = site.flow.holder(assignment.value)
+        reads = None if made is None else site.flow.own_reads(made)
         if reads is None or not gone.issuperset(reads):
             continue
         if assignment not in meant and not _only_computes(site, assignment.value):
@@ -141,13 +142,10 @@ def removing(fix: Repair, statements: Iterable[ast.stmt]) -> Repair:
 
 def only_use(site: Site, node: ast.expr) -> ast.expr | None:
     """The one place where a computed value is used: itself, or the only read of its variable."""
-    parent = site.parent(node)
-    if not isinstance(parent, ast.Assign):
+    if not isinstance(site.parent(node), ast.Assign):
         return node
-    target = parent.targets[0]
-    if len(parent.targets) != 1 or not isinstance(target, ast.Name):
-        return None
-    reads = reads_until_rebound(site, parent, target.id)
+    made = site.flow.holder(node)
+    reads = None if made is None else site.flow.own_reads(made)
     return reads[0] if reads is not None and len(reads) == 1 else None
 
 

@@ -9,7 +9,7 @@ from tclint.diagnostics import Advice, Change, Confidence, Decline, Effect, Wort
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule, SpentIn
 from tclint.semantics.events import LrChange, OptimizerInit
-from tclint.semantics.lattice import options
+from tclint.semantics.lattice import is_number, options
 from tclint.semantics.site import Site
 from tclint.semantics.values import UNKNOWN, Static
 from tclint.torch_facts import lr_schedulers, optimizers
@@ -42,7 +42,7 @@ class FloatLrInCompiledStep(Rule[OptimizerInit]):
         """Report compiled steps whose float learning rate something changes."""
         if not event.compiled_step or not event.lr_changes or _is(event, "fused"):
             return None
-        sure = event.lr is None or _is_number(event)
+        sure = event.lr is None or is_number(event.lr_value, "float", "int")
         if not sure and not _may_be_number(event):
             return None
         change = event.lr_changes[0].name.rpartition(".")[2]
@@ -56,12 +56,6 @@ class FloatLrInCompiledStep(Rule[OptimizerInit]):
 def _is(event: OptimizerInit, keyword: str) -> bool:
     node = event.keywords.get(keyword)
     return isinstance(node, ast.Constant) and node.value is True
-
-
-def _is_number(event: OptimizerInit) -> bool:
-    return all(
-        isinstance(v, Static) and v.type in ("float", "int") for v in options(event.lr_value)
-    )
 
 
 def _may_be_number(event: OptimizerInit) -> bool:
@@ -82,7 +76,7 @@ def _repair(event: OptimizerInit) -> Repair | Decline:
         return Decline(
             "with `foreach=True` a tensor learning rate raises without `capturable=True`"
         )
-    if not _is_number(event):
+    if not is_number(event.lr_value, "float", "int"):
         return Decline(f"`{event.site.text(event.lr)}` is not known to be a float")
     obstacle = next(filter(None, map(_puts_floats_back, event.lr_changes)), None)
     if obstacle:

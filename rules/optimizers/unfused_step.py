@@ -80,12 +80,9 @@ def _keys(site: Site, spread: ast.expr) -> Iterator[str | None]:
             yield from map(_text, keys)
         case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
             yield from (keyword.arg for keyword in keywords)
-        case ast.Name(id=name) if len(site.stores(name)) == 1:
-            made = site.parent(site.stores(name)[0])
-            written = isinstance(made, ast.Assign) and isinstance(made.value, (ast.Dict, ast.Call))
-            yield from (
-                _keys(site, made.value) if isinstance(made, ast.Assign) and written else [None]
-            )
+        case ast.Name(id=name):
+            made = site.flow.value(spread)
+            yield from _keys(site, made) if isinstance(made, (ast.Dict, ast.Call)) else [None]
             for load in site.loads(name):
                 yield from _added(site, load)
         case _:

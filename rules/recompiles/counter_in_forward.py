@@ -8,9 +8,8 @@ from typing import Final
 from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import ModuleWrite
-from tclint.semantics.lattice import options
+from tclint.semantics.lattice import is_number
 from tclint.semantics.site import Site
-from tclint.semantics.values import Static, SymInt
 
 from .emptied import only_records
 
@@ -37,7 +36,7 @@ class CounterInForward(Rule[ModuleWrite]):
         """Report integers that are counted."""
         if not event.site.facts.recurs or event.site.settings.numbers_may_vary:
             return None
-        if not _is_counted(event) or not _is_integer(event):
+        if not _is_counted(event) or not is_number(event.value, "int"):
             return None
         name = event.site.text(event.target)
         return Finding(
@@ -67,16 +66,7 @@ def _counts(site: Site, value: ast.expr, old: str) -> bool:
             return _counts(site, body, old) or _counts(site, orelse, old)
         case ast.Call(func=ast.Name(id="int" | "max" | "min"), args=arguments):
             return any(_counts(site, argument, old) for argument in arguments)
-        case ast.Name(id=name):
-            stores = site.stores(name)
-            bound = site.parent(stores[0]) if len(stores) == 1 else None
-            return isinstance(bound, ast.Assign) and _counts(site, bound.value, old)
+        case ast.Name():
+            held = site.flow.value(value)
+            return held is not None and _counts(site, held, old)
     return False
-
-
-def _is_integer(event: ModuleWrite) -> bool:
-    kinds = list(options(event.value))
-    return all(
-        isinstance(kind, SymInt) or (isinstance(kind, Static) and kind.type == "int")
-        for kind in kinds
-    )

@@ -8,7 +8,7 @@ from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Insert, Repair, Replace
 from tclint.semantics.callees import callees
 from tclint.semantics.events import TensorFactory
-from tclint.semantics.lattice import options, tensor_in
+from tclint.semantics.lattice import all_are, options, tensor_in
 from tclint.semantics.ownership import fate_of
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
@@ -139,7 +139,7 @@ def _why_not_argument(site: Site, node: ast.expr, call: ast.AST | None, keyword:
     if dotted.startswith("torch.") and not last.endswith("_"):
         is_view = last in VIEWS and call.args[:1] == [node]
         return _why_not_read(site, call) if is_view else ""
-    if isinstance(call.func, ast.Attribute) and _is_tensor(site, call.func.value):
+    if isinstance(call.func, ast.Attribute) and all_are(site.value(call.func.value), Tensor):
         return ""
     layers = list(options(site.value(call.func)))
     if all(isinstance(o, Object) and o.is_module and o.cls is None for o in layers):
@@ -148,10 +148,6 @@ def _why_not_argument(site: Site, node: ast.expr, call: ast.AST | None, keyword:
     if fate is None:
         return f"`{site.text(call.func)}` may change the tensor"
     return _why_not_read(site, call) if fate else ""
-
-
-def _is_tensor(site: Site, node: ast.expr) -> bool:
-    return all(isinstance(option, Tensor) for option in options(site.value(node)))
 
 
 def _why_not_method(site: Site, attribute: ast.Attribute) -> str:

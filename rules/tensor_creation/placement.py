@@ -12,7 +12,6 @@ from tclint.semantics.site import Site
 from tclint.semantics.values import Static, Tensor
 
 from ..lib.facts.annotations import is_device_type
-from ..lib.facts.known import is_parameter
 from ..lib.judge.verdict import Refused
 
 TYPED = frozenset(
@@ -127,21 +126,17 @@ def is_surely_device(site: Site, node: ast.expr) -> bool:
             return all(isinstance(kind, Tensor) for kind in options(site.value(owner)))
         case ast.Call(func=function):
             return site.dotted(function) == "torch.device"
-        case ast.Name(id=name):
-            return _is_device_variable(site, name)
+        case ast.Name():
+            return _is_device_variable(site, node)
     return False
 
 
-def _is_device_variable(site: Site, name: str) -> bool:
-    stores, scope = site.stores(name), site.body.scope
-    if stores or isinstance(scope, ast.Module):
-        bound = site.parent(stores[0]) if len(stores) == 1 else None
-        if not isinstance(bound, ast.Assign) or bound.targets != stores:
-            return False
-        return not is_parameter(site, name) and is_surely_device(site, bound.value)
-    arguments = (node for node in ast.walk(scope.args) if isinstance(node, ast.arg))
-    kinds = [a.annotation for a in arguments if a.arg == name and a.annotation]
-    return bool(kinds) and all(is_device_type(kind) for kind in kinds)
+def _is_device_variable(site: Site, name: ast.Name) -> bool:
+    value, found = site.flow.value(name), site.flow.definition(name)
+    if value is not None:
+        return is_surely_device(site, value)
+    kind = found.node.annotation if found and isinstance(found.node, ast.arg) else None
+    return kind is not None and is_device_type(kind)
 
 
 def keyword(call: ast.Call, name: str) -> ast.expr | None:

@@ -12,8 +12,8 @@ from tclint.diagnostics import Change, Confidence, Decline, Effect
 from tclint.lint.rewrite import AddArgument, Repair, Replace, Rewrite
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TensorFactory
-from tclint.semantics.lattice import options
-from tclint.semantics.values import Sequence, SymInt
+from tclint.semantics.lattice import is_number, options
+from tclint.semantics.values import Sequence
 
 from ..lib.judge.verdict import Changes, Refused, Verdict, combine
 from ..lib.rewrite.proved import repair_as_proved
@@ -279,8 +279,4 @@ def _may_be_huge(number: ast.expr, values: set[object]) -> bool:
 def _whole(event: TensorFactory) -> bool:
     """True when all bounds of a range are surely integers."""
     bounds = [*event.call.args, *(k.value for k in event.call.keywords if k.arg in _BOUNDS)]
-    return all(
-        number_type(event.site, bound) == "int"
-        or all(isinstance(o, SymInt) for o in options(event.site.value(bound)))
-        for bound in bounds
-    )
+    return all(is_number(event.site.value(bound), "int") for bound in bounds)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from tclint.diagnostics import ChainLink
 from tclint.semantics.collect import bindings, local_imports
+from tclint.semantics.flow import Flow
 from tclint.semantics.symbols import FunctionInfo, ModuleInfo
-from tclint.semantics.syntax import NAME, add_children, blocks_of, nodes
+from tclint.semantics.syntax import BINDING, NAME, add_children, blocks_of, nodes
 from tclint.semantics.values import Value
 
 if TYPE_CHECKING:
@@ -17,18 +18,8 @@ if TYPE_CHECKING:
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Module
 
-# What binds a name without a node for it, and the field that holds the name.
-_BINDING: Final[dict[type[ast.AST], str]] = {
-    ast.FunctionDef: "name",
-    ast.AsyncFunctionDef: "name",
-    ast.ClassDef: "name",
-    ast.ExceptHandler: "name",
-    ast.MatchAs: "name",
-    ast.MatchStar: "name",
-    ast.MatchMapping: "rest",
-}
 _NAMING: Final = frozenset(
-    {*_BINDING, ast.arg, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom}
+    {*BINDING, ast.arg, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom}
 )
 
 
@@ -49,6 +40,7 @@ class Body:
         self.contested: set[ast.expr] = set()
         """Those of its calls whose name another module gives one meaning or another."""
         self.answers: dict[tuple[object, ...], object] = {}  # to what is asked `once`
+        self._flow: Flow | None = None
         self._parents: dict[ast.AST, ast.AST] | None = None
         self._names: dict[str, list[ast.Name]] | None = None
         self._arguments: dict[str, list[ast.arg]] = {}
@@ -57,6 +49,13 @@ class Body:
         self._bound: set[str] = set()
         self._imports: dict[str, list[ast.stmt]] = {}
         self._around: set[str] = set()
+
+    @property
+    def flow(self) -> Flow:
+        """The definitions of the function's variables, and the reads that find each."""
+        if self._flow is None:
+            self._flow = Flow(self.scope)
+        return self._flow
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """The syntax node directly around ``node``, up to the function itself."""
@@ -166,7 +165,7 @@ class Body:
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             self._import(node)
         else:
-            self._bound.add(getattr(node, _BINDING[type(node)]) or "")
+            self._bound.add(getattr(node, BINDING[type(node)]) or "")
 
     def _import(self, statement: ast.Import | ast.ImportFrom) -> None:
         for name, meant in local_imports(self.module, statement):

@@ -55,6 +55,10 @@ def same(one: Value, other: Value) -> bool:
     return one is other or (type(one) is type(other) and one == other)
 
 
+NUMBERS: Final = ("bool", "complex", "float", "int")
+"""The types of Python's numbers."""
+
+
 def options(value: Value) -> tuple[Value, ...]:
     """The alternatives of a value: itself, or each option of a union."""
     return value.options if isinstance(value, Union) else (value,)
@@ -379,13 +383,24 @@ def tensor_on_some_paths(value: Value) -> Tensor | None:
     tensors = [kind for kind in kinds if isinstance(kind, Tensor)]
     if not tensors or len(tensors) == len(kinds):
         return None
-    if not all(isinstance(kind, (Tensor, SymInt)) or _is_number(kind) for kind in kinds):
-        return None
-    return tensors[0]
+    others = [kind for kind in kinds if not isinstance(kind, Tensor)]
+    return tensors[0] if all(is_number(kind, "int", "float", "bool") for kind in others) else None
 
 
-def _is_number(value: Value) -> bool:
-    return isinstance(value, Static) and value.type in ("int", "float", "bool")
+def all_are(value: Value, *kinds: type[Value]) -> bool:
+    """True when each alternative is of one of some kinds."""
+    return all(isinstance(option, kinds) for option in options(value))
+
+
+def is_number(value: Value, *types: str) -> bool:
+    """True for a number of some types, or of any, that Dynamo knows while tracing."""
+    wanted = types or NUMBERS
+    return all(
+        option.type in wanted
+        if isinstance(option, Static)
+        else isinstance(option, SymInt) and "int" in wanted
+        for option in options(value)
+    )
 
 
 def likely_tensor(value: Value) -> Tensor | None:

@@ -16,7 +16,8 @@ import ast
 from typing import Final, cast
 
 from tclint.semantics.callees import Callee, callees
-from tclint.semantics.lattice import options
+from tclint.semantics.flow import Definition
+from tclint.semantics.lattice import all_are, is_number, options
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import DataScalar, External, Sequence, Static, SymInt, Tensor
@@ -37,7 +38,6 @@ _TESTED: Final = (ast.If, ast.While, ast.IfExp, ast.Assert)
 _RUNS: Final = (ast.Call, ast.Attribute, ast.Subscript, ast.Await, ast.NamedExpr)
 _OPENED: Final = ("eval", "exec", "locals", "vars")
 """Builtins that reach variables by names that nobody can see."""
-_NUMBERS: Final = (None, "bool", "complex", "float", "int")
 _NESTED: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _NOBODY: Final[frozenset[str]] = frozenset()
 RETURNED: Final = "return"
@@ -103,7 +103,7 @@ def is_consumed(site: Site, node: ast.expr) -> bool:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
             meets = computes_with
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            meets = _is_python_number
+            meets = _is_known_number
         case ast.Compare(left=left, comparators=[right]):
             meets = computes_with
         case _:
@@ -114,12 +114,8 @@ def is_consumed(site: Site, node: ast.expr) -> bool:
     return not calls and meets(site, other)
 
 
-def _is_python_number(site: Site, node: ast.expr) -> bool:
-    return all(
-        isinstance(option, SymInt)
-        or (isinstance(option, Static) and option.type is not None and option.type in _NUMBERS)
-        for option in options(site.value(node))
-    )
+def _is_known_number(site: Site, node: ast.expr) -> bool:
+    return is_number(site.value(node))
 
 
 def memory_of(site: Site, node: ast.expr) -> ast.expr:
@@ -131,7 +127,7 @@ def memory_of(site: Site, node: ast.expr) -> ast.expr:
             case ast.Attribute(value=inner, attr=name) if name in VIEW_ATTRIBUTES:
                 node = inner
             case ast.Call(func=ast.Attribute(value=inner, attr=name)) if (
-                name in VIEW_METHODS and _is_tensor(site, inner)
+                name in VIEW_METHODS and all_are(site.value(inner), Tensor)
             ):
                 node = inner
             case _:
@@ -150,12 +146,10 @@ def _is_only_read(site: Site, name: str, blocks: frozenset[ast.AST]) -> bool:
         variable = pending.pop()
         if not is_local(site, variable):
             return False
-        for occurrence in site.body.names(variable):
-            if isinstance(occurrence.ctx, ast.Store):
-                known = blocks_around(site, occurrence) <= blocks
-                shared = _bound_from(site, occurrence) if known else None
-            else:
-                shared = read_into(site, occurrence)
+        made = site.flow.made(variable)
+        known = all(blocks_around(site, one.node) <= blocks for one in made)
+        bound = [_bound_from(site, one) if known else None for one in made]
+        for shared in (*bound, *(read_into(site, read) for read in site.flow.named(variable))):
             if shared is None or RETURNED in shared:
                 return False
             pending += shared - seen
@@ -182,7 +176,9 @@ def _is_of_object(site: Site, name: str, use: ast.Name) -> bool:
 def is_local(site: Site, name: str) -> bool:
     """True for a variable that no caller gives, and that no nested or outer scope shares."""
     is_given = bool(site.body.arguments(name))
-    return bool(site.stores(name)) and not is_given and is_unshared(site, name)
+    # A comprehension's own variable of that name is another one.
+    alone = 0 < len(site.stores(name)) == len(site.flow.made(name))
+    return alone and not is_given and is_unshared(site, name)
 
 
 def is_unshared(site: Site, name: str) -> bool:
@@ -203,30 +199,18 @@ def is_nested(site: Site, node: ast.AST) -> bool:
     )
 
 
-def _bound_from(site: Site, target: ast.Name) -> frozenset[str] | None:
+def _bound_from(site: Site, made: Definition) -> frozenset[str] | None:
     """The variables that a binding takes memory from; None where that is not known."""
-    parent = site.parent(target)
-    match parent:
-        case ast.Assign(targets=[ast.Name()], value=value):
-            pass
-        case ast.AnnAssign(value=ast.expr() as value):
-            pass
-        case ast.Tuple():
-            return _unpacked_from(site, parent)
-        case _:
-            return None
-    origin = memory_of(site, value)
+    origin = None if made.value is None else memory_of(site, made.value)
+    match made.node:
+        case ast.Delete():
+            return _NOBODY
+        case ast.Assign(targets=[ast.Tuple()], value=value) if made.value is None:
+            # In ``values, indices = x.max(0)`` each has memory of its own.
+            origin = value if isinstance(site.value(value), Sequence) else None
     if isinstance(origin, ast.Name):
         return frozenset({origin.id})
-    return _NOBODY if is_fresh(site, origin) else None
-
-
-def _unpacked_from(site: Site, targets: ast.Tuple) -> frozenset[str] | None:
-    """``values, indices = x.max(0)``: each has memory of its own."""
-    match site.parent(targets):
-        case ast.Assign(targets=[_], value=value) if isinstance(site.value(value), Sequence):
-            return _NOBODY if is_fresh(site, value) else None
-    return None
+    return _NOBODY if origin is not None and is_fresh(site, origin) else None
 
 
 def read_into(site: Site, node: ast.expr) -> frozenset[str] | None:
@@ -242,7 +226,7 @@ def read_into(site: Site, node: ast.expr) -> frozenset[str] | None:
         case ast.Subscript(value=inner, ctx=ast.Load()):
             if inner is node:
                 return read_into(site, parent)
-            return _NOBODY if _is_tensor(site, inner) else None
+            return _NOBODY if all_are(site.value(inner), Tensor) else None
         case ast.keyword() | ast.Call():
             return _passed(site, parent, node)
         case ast.BoolOp():
@@ -430,14 +414,13 @@ def _is_own(site: Site, value: ast.expr) -> bool:
         origin = memory_of(site, member)
         if isinstance(origin, ast.Name):
             roots.append(origin.id)
-        elif not _is_number(site, member) and not _is_fresh_here(site, origin):
+        elif not _is_fresh_here(site, origin) and not _is_number(site, member):
             return False
     return len({*roots}) == len(roots) and all(_is_made_here(site, root) for root in roots)
 
 
 def _is_number(site: Site, node: ast.expr) -> bool:
-    kinds = options(site.value(node))
-    return isinstance(node, ast.Constant) or all(isinstance(k, (SymInt, DataScalar)) for k in kinds)
+    return isinstance(node, ast.Constant) or all_are(site.value(node), SymInt, DataScalar)
 
 
 def _is_fresh_here(site: Site, node: ast.expr) -> bool:
@@ -448,19 +431,22 @@ def _is_made_here(site: Site, name: str) -> bool:
     """True for a variable of fresh tensors that are written and returned, and nothing else."""
     if is_opened(site) or not is_local(site, name):
         return False
-    return all(_is_filled(site, one) or _stays(site, one) for one in site.body.names(name))
+    made = [one for one in site.flow.made(name) if not isinstance(one.node, ast.AugAssign)]
+    bound = all(
+        _bound_from(site, one) == _NOBODY and not blocks_around(site, one.node) for one in made
+    )
+    reads = site.flow.named(name)
+    return bound and all(_is_filled(site, one) or _stays(site, one) for one in reads)
 
 
 def _stays(site: Site, name: ast.Name) -> bool:
-    """True where a variable gets a fresh tensor, or nothing but the result gets hold of its own."""
-    if isinstance(name.ctx, ast.Load):
-        into = read_into(site, name)
-        return into is not None and all(
-            one == RETURNED or _followed(site, one) == _NOBODY for one in into
-        )
-    if isinstance(site.parent(name), ast.AugAssign):
+    """True where nothing but the result gets hold of a variable's tensor."""
+    if isinstance(site.parent(name), ast.AugAssign) and not isinstance(name.ctx, ast.Load):
         return _takes_copies(site, name)
-    return _bound_from(site, name) == _NOBODY and not blocks_around(site, name)
+    into = read_into(site, name)
+    return into is not None and all(
+        one == RETURNED or _followed(site, one) == _NOBODY for one in into
+    )
 
 
 def _takes_copies(site: Site, owner: ast.expr) -> bool:
@@ -499,18 +485,15 @@ def allocates(site: Site, call: ast.Call) -> bool:
     return (
         isinstance(function, ast.Attribute)
         and function.attr in ALLOCATING_METHODS
-        and _is_tensor(site, function.value)
+        and all_are(site.value(function.value), Tensor)
     )
-
-
-def _is_tensor(site: Site, node: ast.expr) -> bool:
-    return all(isinstance(option, Tensor) for option in options(site.value(node)))
 
 
 def computes_with(site: Site, node: ast.expr) -> bool:
     """True for an operand that has no operators of the program's own: a tensor or a number."""
     return all(
-        isinstance(option, (Tensor, SymInt, DataScalar))
-        or (isinstance(option, Static) and option.type in _NUMBERS)
+        isinstance(option, (Tensor, DataScalar))
+        or (isinstance(option, Static) and option.type is None)
+        or is_number(option)
         for option in options(site.value(node))
     )

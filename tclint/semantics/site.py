@@ -11,6 +11,7 @@ from tclint.config import Settings
 from tclint.diagnostics import ChainLink
 from tclint.semantics.body import Body
 from tclint.semantics.content import ByContent, Fields
+from tclint.semantics.flow import Flow
 from tclint.semantics.imported import is_imported
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ModuleInfo
 from tclint.semantics.values import UNKNOWN, Value
@@ -170,6 +171,11 @@ class Site:
     def module(self) -> ModuleInfo:
         """The file's module."""
         return self.body.module
+
+    @property
+    def flow(self) -> Flow:
+        """Which definition of a variable each read in the function finds."""
+        return self.body.flow
 
     def has_setting(self, name: str) -> bool:
         """True where code is compiled with a setting of Dynamo on."""

@@ -37,6 +37,17 @@ _OPERATORS: Final = frozenset(
 CHILDLESS: Final = frozenset({ast.Name, ast.Constant, *_OPERATORS})
 """Nodes that have none below them."""
 
+BINDING: Final[dict[type[ast.AST], str]] = {
+    ast.FunctionDef: "name",
+    ast.AsyncFunctionDef: "name",
+    ast.ClassDef: "name",
+    ast.ExceptHandler: "name",
+    ast.MatchAs: "name",
+    ast.MatchStar: "name",
+    ast.MatchMapping: "rest",
+}
+"""What binds a name without a node for it, and the field that holds the name."""
+
 
 def nodes(root: ast.AST) -> list[ast.AST]:
     """The node and all below it, breadth first, and native where compiled.

@@ -19,6 +19,7 @@ from typing import Final
 
 from tclint import torch_facts
 from tclint.semantics.bounds import Bound
+from tclint.semantics.flow import Binder
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site, once
 from tclint.semantics.syntax import nodes
@@ -29,9 +30,9 @@ from tclint.torch_facts.operations import takes_tensors
 
 from .known import certain_tensor
 from .purity import is_pure
-from .reaching import Binder, binder_of, block_of
+from .reaching import binder_of, block_of
 
-Origin = tuple[Binder | ast.expr | str, str]
+Origin = tuple[Binder | str, str]
 """A node of the program, and what of it: a name, the path of an attribute; or a device by name."""
 Origins = frozenset[Origin]
 _NOWHERE: Final[Origins] = frozenset()

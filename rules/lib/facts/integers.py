@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from tclint.semantics.lattice import options
+from tclint.semantics.lattice import is_number
 from tclint.semantics.site import Site
-from tclint.semantics.values import Static, SymInt, Tensor, Value
+from tclint.semantics.values import Static, Tensor, Value
 
 from .known import is_parameter
 
@@ -15,12 +15,8 @@ _COUNTS = frozenset(("numel", "dim", "size", "nelement", "ndimension"))
 
 def is_integer(site: Site, node: ast.expr) -> bool:
     """True when the expression certainly is a Python int (or a size)."""
-    if isinstance(node, ast.Call) and site.dotted(node.func) == "len":
-        return True
-    return all(
-        isinstance(v, SymInt) or (isinstance(v, Static) and v.type == "int")
-        for v in options(site.value(node))
-    )
+    counts = isinstance(node, ast.Call) and site.dotted(node.func) == "len"
+    return counts or is_number(site.value(node), "int")
 
 
 def is_surely_integer(site: Site, node: ast.expr) -> bool:
@@ -89,16 +85,12 @@ def _of_variable(site: Site, name: ast.Name) -> int | None:
     known = _known_int(site.value(name))
     if known is not None:
         return known
-    stores = site.stores(name.id)
-    if len(stores) != 1:
-        return None
-    statement = site.parent(stores[0])
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-        return least(site, statement.value)
-    outer = site.parent(statement) if isinstance(statement, ast.Tuple) else None
-    if isinstance(outer, ast.Assign) and _is_shape(site, outer.value):
-        return 0
-    return None
+    found = site.flow.definition(name)
+    value = site.flow.value(name)
+    if value is not None:
+        return least(site, value)
+    unpacked = found.node.value if found and isinstance(found.node, ast.Assign) else None
+    return 0 if unpacked is not None and _is_shape(site, unpacked) else None
 
 
 def _is_shape(site: Site, node: ast.expr) -> bool:

@@ -37,8 +37,4 @@ def constant(site: Site, node: ast.expr) -> int | float | None:
 
 def is_parameter(site: Site, name: str) -> bool:
     """True for an argument of the function, which has a value before it is assigned."""
-    if isinstance(site.body.scope, ast.Module):
-        return False
-    arguments = site.body.scope.args
-    named = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    return any(argument.arg == name for argument in named)
+    return any(isinstance(one.node, ast.arg) for one in site.flow.made(name))

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from tclint.semantics.bounds import Bound
 from tclint.semantics.events import HostRead
-from tclint.semantics.lattice import options
+from tclint.semantics.lattice import all_are, options
 from tclint.semantics.site import Site
+from tclint.semantics.symbols import parameters_of
 from tclint.semantics.syntax import asked_of
 from tclint.semantics.values import Static, SymInt, Tensor
 
@@ -50,8 +51,7 @@ def _parts(site: Site, node: ast.AST) -> Iterator[ast.AST]:
     """The syntax of an expression without names for parts of it, and without sizes in it."""
     while isinstance(node, ast.NamedExpr):
         node = node.value
-    kinds = options(site.value(node)) if isinstance(node, ast.Subscript) else ()
-    if kinds and all(isinstance(kind, (Static, SymInt)) for kind in kinds):
+    if isinstance(node, ast.Subscript) and all_are(site.value(node), Static, SymInt):
         return
     yield node
     for inner in ast.iter_child_nodes(node):
@@ -75,13 +75,10 @@ def _is_result(site: Site, name: str) -> bool:
 
 
 def _defaults(site: Site, name: str) -> Iterator[tuple[Site, ast.expr]]:
-    if isinstance(site.body.scope, ast.Module) or any(True for _ in site.given(name)):
+    if site.function is None or any(True for _ in site.given(name)):
         return
-    spec = site.body.scope.args
-    plain = [*spec.posonlyargs, *spec.args]
-    pairs = [*zip(reversed(plain), reversed(spec.defaults), strict=False)]
-    pairs += [(a, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d]
-    yield from ((site, default) for argument, default in pairs if argument.arg == name)
+    pairs = parameters_of(site.function.node)
+    yield from ((site, given) for argument, given in pairs if argument.arg == name and given)
 
 
 def _is_unpacked(site: Site, name: str) -> bool:
@@ -101,13 +98,8 @@ def _is_flag(site: Site, name: str) -> bool:
     """True for a parameter that is annotated as a bool, or is one when nobody passes it."""
     if site.function is None:
         return False
-    arguments = site.function.node.args
-    plain = [*arguments.posonlyargs, *arguments.args]
-    known = dict(zip(reversed(plain), reversed(arguments.defaults), strict=False))
-    known |= {a: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if d}
-    for argument in (*plain, *arguments.kwonlyargs):
+    for argument, default in parameters_of(site.function.node):
         if argument.arg == name:
-            default = known.get(argument)
             annotated = argument.annotation is not None and any(
                 isinstance(part, ast.Name) and part.id == "bool"
                 for part in ast.walk(argument.annotation)
@@ -123,16 +115,14 @@ FOLDED = Bound(4, "variables to see that a number is known", hides=False)
 
 def is_folded(site: Site, node: ast.expr, depth: int = FOLDED.most) -> bool:
     """True for numbers made of literals and sizes by tensor operations: Dynamo knows them."""
-    if all(isinstance(kind, (Static, SymInt)) for kind in options(site.value(node))):
+    if all_are(site.value(node), Static, SymInt):
         return not isinstance(node, (ast.Tuple, ast.List))
     match node:
         case ast.Name() if not depth:
             FOLDED.cut()
-        case ast.Name(id=name):
-            bound = [site.parent(target) for target in site.stores(name)]
-            return bool(bound) and all(
-                isinstance(b, ast.Assign) and is_folded(site, b.value, depth - 1) for b in bound
-            )
+        case ast.Name():
+            values = [one.value for one in site.flow.definitions(node)]
+            return bool(values) and all(v and is_folded(site, v, depth - 1) for v in values)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             return bool(parts) and all(is_folded(site, part, depth) for part in parts)
         case ast.BinOp(left=left, right=right):

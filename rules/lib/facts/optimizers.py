@@ -21,12 +21,8 @@ class Made:
 
 def maker(site: Site, name: str) -> ast.Call | None:
     """The call whose result is the variable's only value: in the function, or in the file."""
-    stores = site.stores(name)
-    if not stores:
-        made: ast.expr | None = site.module.assigned.get(name)
-    else:
-        outer = site.parent(stores[0]) if len(stores) == 1 else None
-        made = outer.value if isinstance(outer, ast.Assign) else None
+    values = [one.value for one in site.flow.made(name)] or [site.module.assigned.get(name)]
+    made = values[0] if len(values) == 1 else None
     return made if isinstance(made, ast.Call) else None
 
 

@@ -19,25 +19,16 @@ def is_made_here(
         return False
     if not isinstance(node, ast.Name):
         return True
-    bindings = [site.parent(target) for target in site.stores(node.id)]
+    made = [one for one in site.flow.definitions(node) if not isinstance(one.node, ast.arg)]
     seen = set() if seen is None else seen
-    if not bindings and node not in seen:
+    if not made and node not in seen:
         seen.add(node)
         given_there = site.given(node.id)
         return any(is_made_here(caller, given, tensor, seen) for caller, given in given_there)
-    return any(isinstance(b, ast.Assign) and not _is_alias(b.value) for b in bindings)
-
-
-def _is_alias(value: ast.expr) -> bool:
-    return isinstance(value, (ast.Name, ast.Attribute))
+    return any(one.value and not isinstance(one.value, (ast.Name, ast.Attribute)) for one in made)
 
 
 def is_input(site: Site, node: ast.expr | None) -> bool:
     """True for a parameter of the compiled function itself that is never bound anew."""
-    scope = site.body.scope
-    if not isinstance(node, ast.Name) or isinstance(scope, ast.Module):
-        return False
-    if len(site.chain) != 1 or site.stores(node.id):
-        return False
-    given = scope.args
-    return any(a.arg == node.id for a in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+    made = [] if node is None else site.flow.definitions(node)
+    return len(site.chain) == len(made) == 1 and isinstance(made[0].node, ast.arg)

@@ -49,10 +49,9 @@ def _calls(site: Site, test: ast.expr, depth: int = VARIABLES.most) -> Iterator[
         if isinstance(node, ast.Call):
             yield site.dotted(node.func) or ""
         elif isinstance(node, ast.Name) and not depth:
-            if site.stores(node.id):
+            if site.flow.definitions(node):
                 VARIABLES.cut()
         elif isinstance(node, ast.Name):
-            for target in site.stores(node.id):
-                binding = site.parent(target)
-                if isinstance(binding, ast.Assign):
-                    yield from _calls(site, binding.value, depth - 1)
+            for made in site.flow.definitions(node):
+                if made.value is not None:
+                    yield from _calls(site, made.value, depth - 1)

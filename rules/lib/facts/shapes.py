@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Final
 
+from tclint.semantics.flow import Definition
 from tclint.semantics.interpreter.reshaping import CONTENT
-from tclint.semantics.lattice import options
+from tclint.semantics.lattice import all_are, options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor, Value
 from tclint.torch_facts.elements import RESHAPING_IN_PLACE
@@ -14,7 +15,6 @@ from tclint.torch_facts.pointwise import is_pointwise
 from tclint.torch_facts.table import canonical
 
 from .known import certain_tensor
-from .reaching import binding_of
 
 _LIKE: Final = frozenset(
     "zeros_like ones_like empty_like full_like rand_like randn_like clone detach contiguous".split()
@@ -25,6 +25,7 @@ _ELEMENTWISE: Final = (
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.BitOr,
     ast.BitXor,
 )  # fmt: skip
+_Root = Definition | str | None
 
 
 def same_shape(site: Site, *tensors: ast.expr) -> bool:
@@ -39,7 +40,7 @@ def same_dtype(site: Site, *tensors: ast.expr) -> bool:
     return len(roots) == 1 and None not in roots
 
 
-def _root(site: Site, node: ast.expr, *, like_dtype: bool, inside: bool = False) -> str | None:
+def _root(site: Site, node: ast.expr, *, like_dtype: bool, inside: bool = False) -> _Root:
     """The variable that a tensor takes its shape, or its element type, from."""
     match node:
         case ast.Name():
@@ -55,10 +56,11 @@ def _root(site: Site, node: ast.expr, *, like_dtype: bool, inside: bool = False)
             given = [*arguments, *keywords]
             key = dotted if dotted.startswith("torch.") else attr
             each = not like_dtype and is_pointwise(key, "t" + "n" * len(given))
-            plain = (each or attr in _LIKE) and all(_is_number(site, part) for part in given)
+            kinds = [site.value(part) for part in given]
+            plain = (each or attr in _LIKE) and all(all_are(k, Static, SymInt) for k in kinds)
             return _root(site, owner, like_dtype=like_dtype, inside=True) if plain else None
     parts = [] if like_dtype else _operands(site, node)
-    tensors = [part for part in parts if not _is_number(site, part)]
+    tensors = [part for part in parts if not all_are(site.value(part), Static, SymInt)]
     tensors = [part for part in tensors if not _is_single(site, part)] or tensors
     roots = {_root(site, part, like_dtype=like_dtype, inside=True) for part in tensors}
     return roots.pop() if len(roots) == 1 else None
@@ -86,7 +88,7 @@ def _operands(site: Site, node: ast.expr) -> list[ast.expr]:
     return []
 
 
-def _root_of_variable(site: Site, node: ast.Name, *, like_dtype: bool, inside: bool) -> str | None:
+def _root_of_variable(site: Site, node: ast.Name, *, like_dtype: bool, inside: bool) -> _Root:
     """A variable's root is what it was bound to; it is its own where nothing more is known.
 
     Within one statement it is one tensor in any case; what was computed before, ``inside``, may
@@ -97,23 +99,15 @@ def _root_of_variable(site: Site, node: ast.Name, *, like_dtype: bool, inside: b
         for load in site.loads(node.id)
     ):
         return None
-    if not site.stores(node.id) and not site.facts.loops:
-        return node.id
-    binding = binding_of(site, node)
-    if binding is None:
-        return None if inside or site.facts.loops else node.id
-    own = f"{node.id}@{binding.lineno}:{binding.col_offset}"
-    if not isinstance(binding, ast.Assign):
-        return own
-    return _root(site, binding.value, like_dtype=like_dtype, inside=True) or own
+    found = site.flow.definition(node)
+    if found is None:  # another round of a loop may see another one
+        return None if site.facts.loops or (inside and site.stores(node.id)) else node.id
+    if found.value is None:
+        return found
+    return _root(site, found.value, like_dtype=like_dtype, inside=True) or found
 
 
 def _may_be_compared(value: Value) -> bool:
     return isinstance(value, (Tensor, SymInt)) or (
         isinstance(value, Static) and value.type in ("int", "float", "bool")
     )
-
-
-def _is_number(site: Site, node: ast.expr) -> bool:
-    """True for a constant or a size: what is no number among them raises beside a tensor."""
-    return all(isinstance(kind, (SymInt, Static)) for kind in options(site.value(node)))

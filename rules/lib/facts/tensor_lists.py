@@ -57,8 +57,8 @@ def may_be_gone_over_twice(site: Site, node: ast.expr) -> bool:
             return name in _OF_MODULES | _VIEWS
         case ast.Call(func=ast.Name(id=name)):
             return name in ("list", "tuple", "dict", "range")
-        case ast.Name(id=name):
-            made = _made(site, name)
+        case ast.Name():
+            made = site.flow.value(node)
             return isinstance(made, (ast.List, ast.ListComp, ast.Dict, ast.Tuple)) or (
                 isinstance(made, ast.Call) and _last(made.func) in ("list", "tuple", "dict")
             )
@@ -86,7 +86,7 @@ def _gives_tensors(site: Site, node: ast.expr, depth: int) -> bool:
         case ast.ListComp(generators=[ast.comprehension(iter=inner)]):
             return _gives_tensors(site, inner, depth)
         case ast.Name(id=name):
-            made = _made(site, name)
+            made = site.flow.value(node)
             if made is not None and depth:
                 return _gives_tensors(site, made, depth - 1)
             if made is not None:
@@ -103,25 +103,12 @@ def is_of_a_state(site: Site, node: ast.expr) -> bool:
         if isinstance(part, ast.Attribute) and part.attr in _STATES:
             return True
         if isinstance(part, ast.Name):
-            made = _made(site, part.id)
+            made = site.flow.value(part)
             if made is not None and any(
                 isinstance(n, ast.Attribute) and n.attr in _STATES for n in nodes(made)
             ):
                 return True
     return False
-
-
-def _made(site: Site, name: str) -> ast.expr | None:
-    """What a variable of the function is assigned, where that is one expression."""
-    stores = site.stores(name)
-    outer = site.parent(stores[0]) if len(stores) == 1 else None
-    if isinstance(outer, ast.Assign):
-        return outer.value
-    around = site.parent(outer) if isinstance(outer, ast.Tuple) else None
-    match outer, around:
-        case ast.Tuple(elts=names), ast.Assign(value=ast.Tuple(elts=values)):
-            return values[names.index(stores[0])] if len(names) == len(values) else None
-    return None
 
 
 def _last(node: ast.expr) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from tclint.records import record
+from tclint.semantics.flow import Definition
 from tclint.semantics.ownership import is_nested
 from tclint.semantics.site import Site
 
-from .known import is_parameter
-from .reaching import reads_until_rebound
+from .reaching import is_changed
 
 
 @record(frozen=True)
@@ -28,51 +28,34 @@ class Uses:
 
 def uses_of(site: Site, node: ast.expr) -> Uses:
     """Every use of the value of ``node`` in its function."""
-    parent = site.parent(node)
+    parent, made = site.parent(node), site.flow.holder(node)
     if isinstance(parent, ast.Expr):
         return Uses(statement=parent)
-    if isinstance(parent, ast.Assign) and parent.value is node and len(parent.targets) == 1:
-        return _assigned(site, parent, parent.targets[0])
-    if isinstance(parent, ast.Tuple):
-        return _unpacked(site, parent, node)
     if isinstance(parent, ast.AnnAssign):
         return Uses(lost="the variable has a type annotation")
-    if isinstance(parent, ast.Dict):
-        return _dict_entry(site, parent, node)
+    if made is not None and isinstance(made.node, ast.Assign):
+        return _held(site, made, parent)
+    match parent:
+        case ast.Assign(
+            targets=[ast.Subscript(value=ast.Name(id=name), slice=ast.Constant() as at)]
+        ):
+            if _is_local_dict(site, name):
+                return _reads_of_key(site, name, at.value)
+        case ast.Dict(keys=keys, values=values) if (table := site.flow.holder(parent)) is not None:
+            key = next((k for k, v in zip(keys, values, strict=True) if v is node), None)
+            if isinstance(key, ast.Constant) and _is_local_dict(site, table.name):
+                return _reads_of_key(site, table.name, key.value)
     return Uses((node,))
 
 
-def _assigned(site: Site, statement: ast.Assign, target: ast.expr) -> Uses:
-    if isinstance(target, ast.Name):
-        why = _hidden(site, target.id)
-        loads: list[ast.Name] | None = site.loads(target.id)
-        if not why and (len(site.stores(target.id)) != 1 or is_parameter(site, target.id)):
-            loads = reads_until_rebound(site, statement, target.id)
-        if why or loads is None:
-            reason = why or f"`{target.id}` is assigned more than once"
-            return Uses(lost=reason, several=not why)
-        return Uses(tuple(loads), None if loads else statement)
-    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-        table = _local_dict(site, target.value.id)
-        if table is not None and isinstance(target.slice, ast.Constant):
-            return _reads_of_key(site, target.value.id, target.slice.value)
-    return Uses((statement.value,))
-
-
-def _unpacked(site: Site, members: ast.Tuple, node: ast.expr) -> Uses:
-    """A member of ``a, b = node, other``."""
-    assign = site.parent(members)
-    if not isinstance(assign, ast.Assign) or len(assign.targets) != 1:
-        return Uses((node,))
-    targets = assign.targets[0]
-    if not isinstance(targets, ast.Tuple) or len(targets.elts) != len(members.elts):
-        return Uses((node,))
-    starred = any(isinstance(part, ast.Starred) for part in (*targets.elts, *members.elts))
-    target = targets.elts[members.elts.index(node)]
-    if starred or not isinstance(target, ast.Name):
-        return Uses((node,))
-    found = _assigned(site, assign, target)
-    return Uses(found.nodes, None, found.lost)
+def _held(site: Site, made: Definition, parent: ast.AST | None) -> Uses:
+    """The reads of a variable that one assignment makes."""
+    why, loads = _hidden(site, made.name), site.flow.own_reads(made)
+    if why or loads is None or any(is_changed(site, load) for load in loads):
+        reason = why or f"`{made.name}` is assigned more than once"
+        return Uses(lost=reason, several=not why)
+    statement = parent if isinstance(parent, ast.Assign) and not loads else None
+    return Uses(tuple(loads), statement)
 
 
 def _hidden(site: Site, name: str) -> str:
@@ -86,35 +69,18 @@ def _hidden(site: Site, name: str) -> str:
     return ""
 
 
-def _dict_entry(site: Site, table: ast.Dict, node: ast.expr) -> Uses:
-    """Follow a value of ``d = {"key": value}`` when ``d`` is local and only read by its keys."""
-    key = next((k for k, v in zip(table.keys, table.values, strict=True) if v is node), None)
-    assign = site.parent(table)
-    if not isinstance(key, ast.Constant) or not isinstance(assign, ast.Assign):
-        return Uses((node,))
-    target = assign.targets[0]
-    if len(assign.targets) != 1 or not isinstance(target, ast.Name):
-        return Uses((node,))
-    if _local_dict(site, target.id) is not table:
-        return Uses((node,))
-    return _reads_of_key(site, target.id, key.value)
-
-
-def _local_dict(site: Site, name: str) -> ast.Dict | None:
-    """The literal that a variable holds, if the dict never leaves the function."""
-    stores = site.stores(name)
-    if len(stores) != 1 or _hidden(site, name):
-        return None
-    assign = site.parent(stores[0])
-    if not isinstance(assign, ast.Assign) or not isinstance(assign.value, ast.Dict):
-        return None
+def _is_local_dict(site: Site, name: str) -> bool:
+    """True for a variable that holds one literal, if the dict never leaves the function."""
+    made = site.flow.made(name)
+    if len(made) != 1 or not isinstance(made[0].value, ast.Dict) or _hidden(site, name):
+        return False
     for load in site.loads(name):
         parent = site.parent(load)
         if not isinstance(parent, ast.Subscript) or parent.value is not load:
-            return None
+            return False
         if not isinstance(parent.slice, ast.Constant) or isinstance(parent.ctx, ast.Del):
-            return None
-    return assign.value
+            return False
+    return True
 
 
 def _reads_of_key(site: Site, name: str, key: object) -> Uses:

@@ -8,8 +8,6 @@ from typing import Final
 from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
 
-from .reaching import block_of
-
 DDP: Final = frozenset(
     {
         "torch.nn.parallel.DistributedDataParallel",
@@ -27,20 +25,17 @@ FSDP: Final = frozenset(
 def wrapped_before(event: CompileCall, wrappers: frozenset[str]) -> ast.Call | None:
     """The call of a wrapper whose result is compiled."""
     match event.call:
-        case ast.Call(args=[ast.Name(id=name), *_]):
-            return _wrapper(event.site, _bound_before(event.site, name), wrappers)
-        case ast.Call(args=[ast.Call() as made, *_]):
-            return _wrapper(event.site, made, wrappers)
+        case ast.Call(args=[ast.Name() | ast.Call() as model, *_]):
+            return _wrapper(event.site, event.site.flow.value(model) or model, wrappers)
     return None
 
 
 def wrapped_after(event: CompileCall, wrappers: frozenset[str]) -> ast.Call | None:
     """The call of a wrapper that gets what is compiled."""
     site, outer = event.site, event.site.parent(event.call)
-    if outer is site.statement and isinstance(outer, ast.Assign):
-        match outer.targets:
-            case [ast.Name(id=name)]:
-                outer = next((site.parent(n) for n in _next_statement_loads(site, name)), None)
+    made = site.flow.holder(event.call)
+    if made is not None:
+        outer = next((site.parent(read) for read in site.flow.reads(made)), None)
     if not isinstance(outer, ast.Call) or outer.func is event.call:
         return None
     return _wrapper(site, outer, wrappers)
@@ -66,10 +61,9 @@ def told(site: Site, wrapper: ast.Call) -> dict[str, ast.expr] | None:
 def _items(site: Site, given: ast.expr) -> dict[str, ast.expr] | None:
     """What a dict holds that is written out, here or where the only assignment of a name is."""
     if isinstance(given, ast.Name):
-        made = _bound_before(site, given.id)
-        stores, loads = site.stores(given.id), site.loads(given.id)
+        made, loads = site.flow.value(given), site.loads(given.id)
         only_passed = all(isinstance(site.parent(load), ast.keyword) for load in loads)
-        return _items(site, made) if made is not None and len(stores) == 1 and only_passed else None
+        return _items(site, made) if made is not None and only_passed else None
     match given:
         case ast.Dict(keys=keys, values=values):
             names = [key.value for key in keys if isinstance(key, ast.Constant)]
@@ -79,28 +73,3 @@ def _items(site: Site, given: ast.expr) -> dict[str, ast.expr] | None:
             named = {keyword.arg: keyword.value for keyword in keywords if keyword.arg is not None}
             return named if len(named) == len(keywords) else None
     return None
-
-
-def _bound_before(site: Site, name: str) -> ast.expr | None:
-    """What the statements before, in the same block, bound a name to last."""
-    before, _ = _neighbours(site)
-    for statement in reversed(before):
-        match statement:
-            case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
-                return value
-        if any(store in ast.walk(statement) for store in site.stores(name)):
-            return None
-    return None
-
-
-def _next_statement_loads(site: Site, name: str) -> list[ast.Name]:
-    """What the next statement reads of a variable."""
-    _, after = _neighbours(site)
-    return [load for load in site.loads(name) if after and load in ast.walk(after[0])]
-
-
-def _neighbours(site: Site) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """The statements before and after, in the same block."""
-    block = block_of(site, site.statement)
-    at = block.index(site.statement)
-    return block[:at], block[at + 1 :]

@@ -47,13 +47,9 @@ def is_written_later(site: Site, node: ast.expr | ast.stmt, name: str | None) ->
 
 def is_own_result(site: Site, name: str) -> bool:
     """True for a variable that holds nothing but results of operations of this function."""
-    stores = [site.parent(store) for store in site.stores(name)]
-    if not stores or not is_local(site, name):
-        return False
-    return all(
-        isinstance(store, ast.AugAssign)
-        or (isinstance(store, ast.Assign) and is_fresh(site, store.value))
-        for store in stores
+    return is_local(site, name) and all(
+        isinstance(one.node, ast.AugAssign) or (one.value is not None and is_fresh(site, one.value))
+        for one in site.flow.made(name)
     )
 
 

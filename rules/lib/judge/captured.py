@@ -12,7 +12,7 @@ from typing import Final
 
 from tclint.semantics.bounds import Bound
 from tclint.semantics.events import HostRead
-from tclint.semantics.lattice import options
+from tclint.semantics.lattice import all_are, options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Sequence, Static, Tensor
 from tclint.torch_facts.dynamo_settings import SCALARS
@@ -61,7 +61,7 @@ def _is_kept(site: Site, statement: ast.AST, depth: int) -> bool:
         case ast.AnnAssign(target=target) | ast.NamedExpr(target=target):
             return _is_bound(site, target, depth)
         case ast.AugAssign(target=target):
-            return _is_tensor(site, target) or _is_bound(site, target, depth)
+            return all_are(site.value(target), Tensor) or _is_bound(site, target, depth)
     return False
 
 
@@ -69,7 +69,7 @@ def _is_given(site: Site, outer: ast.AST, node: ast.expr, depth: int) -> bool:
     match outer:
         case ast.Slice():
             indexed = _indexed(site, outer)
-            return indexed is not None and _is_tensor(site, indexed)
+            return indexed is not None and all_are(site.value(indexed), Tensor)
         case ast.Tuple() | ast.List():
             around = site.parent(outer)
             if isinstance(around, (ast.Call, ast.keyword)):
@@ -103,7 +103,7 @@ def _computes(site: Site, outer: ast.expr, node: ast.expr, depth: int) -> bool:
             return False
     if any(_is_collection(site, other) or _is_foreign(site, other) for other in others):
         return False
-    return _is_tensor(site, outer) or stays_symbol(site, outer, depth - 1)
+    return all_are(site.value(outer), Tensor) or stays_symbol(site, outer, depth - 1)
 
 
 def _is_bound(site: Site, target: ast.expr, depth: int) -> bool:
@@ -118,11 +118,11 @@ def _is_taken(site: Site, call: ast.Call, depth: int) -> bool:
     name = site.dotted(call.func) or ""
     if name in _COMPUTED_BY:
         return stays_symbol(site, call, depth - 1)
-    if isinstance(call.func, ast.Attribute) and _is_tensor(site, call.func.value):
+    if isinstance(call.func, ast.Attribute) and all_are(site.value(call.func.value), Tensor):
         return True
     if not name.startswith(_TAKERS):
         return False
-    return _is_tensor(site, call) or stays_symbol(site, call, depth - 1)
+    return all_are(site.value(call), Tensor) or stays_symbol(site, call, depth - 1)
 
 
 def _indexed(site: Site, node: ast.Slice) -> ast.expr | None:
@@ -132,10 +132,6 @@ def _indexed(site: Site, node: ast.Slice) -> ast.expr | None:
     return outer.value if isinstance(outer, ast.Subscript) else None
 
 
-def _is_tensor(site: Site, node: ast.expr) -> bool:
-    return all(isinstance(kind, Tensor) for kind in options(site.value(node)))
-
-
 def _is_foreign(site: Site, node: ast.expr) -> bool:
     """True for an attribute of a global object: Dynamo does not know all of them as numbers."""
     inner = node
@@ -143,7 +139,7 @@ def _is_foreign(site: Site, node: ast.expr) -> bool:
         inner = inner.value
     if inner is node or not isinstance(inner, ast.Name):
         return False
-    if all(isinstance(kind, (Static, Tensor)) for kind in options(site.value(node))):
+    if all_are(site.value(node), Static, Tensor):
         return False
     return not site.stores(inner.id) and not is_parameter(site, inner.id)
 

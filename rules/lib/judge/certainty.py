@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from tclint.semantics.lattice import options
+from tclint.semantics.lattice import all_are, options
 from tclint.semantics.site import Site, once
 from tclint.semantics.values import DataScalar, Object, Static, SymInt, Tensor
 from tclint.torch_facts import is_tensor_member
@@ -57,7 +57,7 @@ def _is_like_number(site: Site, node: ast.expr) -> bool:
         return all(isinstance(option, (Static, SymInt, DataScalar)) for option in found)
     match node:
         case ast.Name(id=name):
-            latest = _latest(site, node)
+            latest = site.flow.value(node)
             if latest is not None:
                 return _is_like_number(site, latest)
             asked = (site.parent(load) for load in site.loads(name))
@@ -72,13 +72,6 @@ def _is_like_number(site: Site, node: ast.expr) -> bool:
         case ast.Attribute(attr=name):
             return not is_tensor_member(name) and not is_certainly_tensor(site, node)
     return False
-
-
-def _latest(site: Site, name: ast.Name) -> ast.expr | None:
-    """What the function itself has certainly bound a variable to before it is read there."""
-    bound = [site.parent(store) for store in site.stores(name.id) if store.lineno < name.lineno]
-    always = [b for b in bound if isinstance(b, ast.Assign) and site.parent(b) is site.body.scope]
-    return max(always, key=lambda assign: assign.lineno).value if always else None
 
 
 def is_certainly_tensor(site: Site, node: ast.expr) -> bool:
@@ -110,8 +103,9 @@ def _is_certain(site: Site, node: ast.expr, seen: frozenset[str]) -> bool:
 
 
 def _is_certain_name(site: Site, node: ast.Name, seen: frozenset[str]) -> bool:
-    if not _is_bound_to_tensors(site, node.id, seen):
-        return False
+    made = site.flow.definitions(node)
+    if made != site.flow.made(node.id) or not _is_bound_to_tensors(site, node.id, seen):
+        return False  # a comprehension's variable may be anything
     if is_parameter(site, node.id):
         return _has_been_used(site, node)
     return bool(site.stores(node.id))  # else it belongs to an outer scope
@@ -120,16 +114,11 @@ def _is_certain_name(site: Site, node: ast.Name, seen: frozenset[str]) -> bool:
 @once
 def _is_bound_to_tensors(site: Site, name: str, seen: frozenset[str]) -> bool:
     """True where each binding of a variable in the function makes it a tensor, certainly."""
-    for store in site.stores(name):
-        parent = site.parent(store)
-        if isinstance(parent, ast.AugAssign):
-            continue
-        known = isinstance(parent, ast.Assign) and parent.targets == [store]
-        if not known or not isinstance(parent, ast.Assign):
-            return False
-        if not _is_certain(site, parent.value, seen):
-            return False
-    return True
+    return all(
+        one.value is not None and _is_certain(site, one.value, seen)
+        for one in site.flow.made(name)
+        if not isinstance(one.node, (ast.AugAssign, ast.arg))
+    )
 
 
 def _has_been_used(site: Site, node: ast.Name) -> bool:
@@ -173,8 +162,9 @@ def _is_tensors_use(site: Site, load: ast.expr) -> bool:
     parent = site.parent(load)
     if isinstance(parent, (ast.BinOp, ast.Compare)):
         sides = parent.comparators if isinstance(parent, ast.Compare) else [parent.right]
-        others = [side for side in (parent.left, *sides) if side is not load]
-        return all(_is_number(site, o) for o in others) and _is_tensors_use(site, parent)
+        others = [site.value(side) for side in (parent.left, *sides) if side is not load]
+        known = all(all_are(other, Static, SymInt) for other in others)
+        return known and _is_tensors_use(site, parent)
     if isinstance(parent, ast.Attribute):
         called = site.parent(parent)
         calls = isinstance(called, ast.Call) and called.func is parent
@@ -190,11 +180,6 @@ def _is_tensors_use(site: Site, load: ast.expr) -> bool:
         and option.name not in _HANDS_BACK
         for option in options(site.value(parent.func))
     )
-
-
-def _is_number(site: Site, node: ast.expr) -> bool:
-    """True for what an array with it is still an array."""
-    return all(isinstance(option, (Static, SymInt)) for option in options(site.value(node)))
 
 
 def _is_tensors_own(name: str) -> bool:

@@ -17,9 +17,7 @@ from tclint.torch_facts.zero_dim import rounded_with_tensor
 from ..facts.annotations import holds_numbers
 from ..facts.known import certain_tensor, is_boolean
 from ..facts.parameters import number_parameter_of, parameter_of, takes_tensor
-from ..facts.reaching import reads_that_may_see
 from ..facts.texts import enclosing_text, is_handed_out
-from ..facts.uses import uses_of
 from .promotion import FLOAT_OF_INTEGER, ROUNDED, promotion
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
@@ -298,12 +296,8 @@ def _given(call: ast.Call) -> Iterator[ast.expr]:
 
 def _read_later(site: Site, collection: ast.expr) -> Iterable[ast.expr]:
     """Where a collection is read that a variable was given."""
-    statement = site.parent(collection)
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-            uses = uses_of(site, collection)
-            return reads_that_may_see(site, statement, name) if uses.lost else uses.nodes
-    return ()
+    made = site.flow.holder(collection)
+    return () if made is None else site.flow.reads(made)
 
 
 def _why_not_followed(site: Site) -> str:

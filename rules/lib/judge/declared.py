@@ -80,17 +80,10 @@ def _of_name(site: Site, node: ast.expr, name: str, depth: int) -> str:
     if not depth:
         VARIABLES.cut()
         return name  # it may be
-    stores = [store for store in site.stores(name) if store.lineno < node.lineno]
-    if is_number_parameter(scope, name):
-        # Only where the function itself always binds the name anew is the caller's value gone.
-        bound = [s for s in map(site.parent, stores) if isinstance(s, ast.Assign)]
-        always = [assign for assign in bound if site.parent(assign) is scope]
-        latest = max(always, key=lambda assign: assign.lineno, default=None)
-        return name if latest is None else _declared(site, latest.value, depth - 1)
-    match [site.parent(store) for store in stores]:
-        case [ast.Assign(targets=[ast.Name()], value=value)]:
-            return _declared(site, value, depth - 1)
-    return ""
+    value = site.flow.value(node)
+    if value is not None:
+        return _declared(site, value, depth - 1)
+    return name if is_number_parameter(scope, name) else ""
 
 
 def _together(site: Site, members: list[ast.expr], depth: int) -> str:

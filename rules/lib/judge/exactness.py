@@ -7,7 +7,7 @@ import math
 import struct
 
 from tclint.diagnostics import Change
-from tclint.semantics.lattice import options
+from tclint.semantics.lattice import all_are, is_number
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt, Tensor
 
@@ -49,9 +49,9 @@ def exact_comparison(site: Site, test: ast.Compare, read: ast.expr, tensor: Tens
             return PROVED
         return Changes(f"`{site.text(other)}` is rounded to the tensor's dtype", Change.PRECISION)
     wide = tensor.dtype is not None and tensor.dtype.symbol == "int64"
-    if wide and all(_is_integer(v) for v in options(site.value(other))):
+    if wide and is_number(site.value(other), "int", "bool"):
         return PROVED
-    if all(isinstance(v, (Static, SymInt)) for v in options(site.value(other))):
+    if all_are(site.value(other), Static, SymInt):
         return Changes(f"`{site.text(other)}` is rounded to the tensor's dtype", Change.PRECISION)
     return Refused(
         f"the type of `{site.text(other)}` is not known well enough to compare it on the device"
@@ -82,9 +82,3 @@ def _fits_every_dtype(number: float) -> bool:
     single = struct.unpack(">f", struct.pack(">f", number))[0]
     exact: bool = half == number and single == number and bits & 0xFFFF == 0
     return exact
-
-
-def _is_integer(value: object) -> bool:
-    if isinstance(value, Static):
-        return value.type in ("int", "bool")
-    return isinstance(value, SymInt)

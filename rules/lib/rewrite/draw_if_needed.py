@@ -83,8 +83,9 @@ def _decision(site: Site, call: ast.Call) -> ast.Compare | Decline:
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
     if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name):
         return Decline("the number is not assigned to a variable that a test may not need")
-    reads = site.loads(target.id)
-    if len(reads) != 1 or len(site.stores(target.id)) != 1:
+    made = site.flow.holder(call)
+    reads = site.flow.own_reads(made) if made is not None else None
+    if reads is None or len(reads) != 1:
         return Decline(f"`{target.id}` is used for more than one comparison")
     test = site.parent(reads[0])
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:

@@ -15,7 +15,6 @@ from tclint.semantics.values import External, Function, Object, Tensor, Unknown,
 
 from ..facts.known import certain_tensor
 from ..facts.origins import is_made_here
-from ..facts.reaching import binding_of, reads_that_may_see
 from ..wording import short
 from .proved import NO_TORCH
 
@@ -92,9 +91,9 @@ def _is_leaf_seen(site: Site, value: ast.expr, depth: int = CALLERS.most) -> boo
     """
     parent = site.parent(value)
     match parent:
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            may_see = reads_that_may_see(site, parent, name)
-            reads = [read for read in may_see if binding_of(site, read) in (None, parent)]
+        case ast.Assign(targets=[ast.Name()]):
+            made = site.flow.holder(value)
+            reads = [] if made is None else site.flow.reads(made)
             return any(_is_asked(site, read) or _is_leaf_seen(site, read, depth) for read in reads)
         case ast.Return():
             callers = site.body.calls.items()

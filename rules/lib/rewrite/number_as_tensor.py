@@ -18,7 +18,7 @@ from tclint.semantics.values import DType, Tensor
 
 from ..facts.known import certain_tensor, is_parameter
 from ..facts.parameters import is_number_parameter
-from ..facts.reaching import is_changed, may_be_read_before, reads_that_may_see
+from ..facts.reaching import is_changed
 from ..facts.uses import Uses, uses_of
 from ..judge.contexts import judge
 from ..judge.exactness import COMPLEX, exact_comparison
@@ -94,8 +94,9 @@ class Way:
         self._reads(statement, target.id, number)
 
     def _reads(self, statement: ast.stmt, name: str, number: Number) -> None:
-        for read in reads_that_may_see(self.site, statement, name):
-            self.use(read, replace(number, certain=False))
+        for made in self.site.flow.made(name):
+            for read in self.site.flow.reads(made) if made.node is statement else ():
+                self.use(read, replace(number, certain=False))
 
     def use(self, use: ast.expr, number: Number) -> None:
         """Judge one use of the number, and follow what is computed from it there."""
@@ -246,7 +247,7 @@ class Way:
         made, verdict = arithmetic(self.site, statement.op, number, other, reflected=not own)
         verdict = verdict if own else combine([verdict, _ONE_TYPE])
         certain = number.category is not None and made.category == number.category
-        if not certain or may_be_read_before(self.site, statement, target.id):
+        if not certain or _may_be_read_before(self.site, statement, target):
             # A number is replaced by `+=`, a tensor is written: whoever has it would see that.
             self.rewrites[statement] = _spelt_out(statement)
         else:
@@ -308,6 +309,18 @@ class Way:
                 told = self.site.text(call.func)
                 verdicts.append(Changes(f"`{told}` is given a tensor instead of a Python number"))
         return combine(verdicts) if verdicts else None
+
+
+def _may_be_read_before(site: Site, statement: ast.AugAssign, target: ast.Name) -> bool:
+    """True where something else may have the value of a variable when ``statement`` changes it."""
+    start = (statement.lineno, statement.col_offset)
+    loops = {
+        outer for outer in site.ancestors(statement) if isinstance(outer, (ast.For, ast.While))
+    }
+    return any(
+        (load.lineno, load.col_offset) < start or not loops.isdisjoint(site.ancestors(load))
+        for load in site.loads(target.id)
+    )
 
 
 def _is_only_parameter(callee: Callee, name: str) -> bool:

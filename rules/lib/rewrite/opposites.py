@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from tclint.records import record
-from tclint.semantics.lattice import options
+from tclint.semantics.lattice import is_number, options
 from tclint.semantics.site import Site
-from tclint.semantics.values import DataScalar, Static, SymInt, Tensor
+from tclint.semantics.values import DataScalar, Tensor
 
 from ..judge.certainty import is_certainly_tensor
 
@@ -67,14 +67,7 @@ def _unequal(site: Site, compared: ast.Compare) -> Opposite | None:
             return None
     sides = [compared.left, compared.comparators[0]]
     # A tensor is unequal to None and to texts at once, and the `bool` has no `all`.
-    if not all(_is_comparable(site, side) for side in sides):
+    kinds = [kind for side in sides for kind in options(site.value(side))]
+    if not all(isinstance(kind, (Tensor, DataScalar)) or is_number(kind) for kind in kinds):
         return None
     return Opposite(f"$left {operator} $right", dict(zip(("left", "right"), sides, strict=True)))
-
-
-def _is_comparable(site: Site, side: ast.expr) -> bool:
-    return all(
-        isinstance(value, (Tensor, SymInt, DataScalar))
-        or (isinstance(value, Static) and value.type in ("int", "float", "bool", "complex"))
-        for value in options(site.value(side))
-    )

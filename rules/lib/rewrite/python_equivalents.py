@@ -9,7 +9,7 @@ from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Import, Repair, Replace, Rewrite
 from tclint.records import record
 from tclint.semantics.events import NumpyCall
-from tclint.semantics.lattice import options
+from tclint.semantics.lattice import is_number, options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Sequence, Static, SymInt, Value
 
@@ -129,11 +129,7 @@ def _members(site: Site, call: ast.Call, equivalent: PythonEquivalent) -> Verdic
 
 def _whole(value: Sequence) -> bool:
     members = value.items if value.items is not None else (value.element,)
-    return all(
-        isinstance(v, SymInt) or (isinstance(v, Static) and v.type == "int")
-        for member in members
-        for v in options(member)
-    )
+    return all(is_number(member, "int") for member in members)
 
 
 def _known_integers(value: Value) -> bool:

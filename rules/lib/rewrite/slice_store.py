@@ -10,11 +10,11 @@ from typing import Final
 from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.records import record
-from tclint.semantics.lattice import options
+from tclint.semantics.lattice import is_number, options
 from tclint.semantics.site import Site
-from tclint.semantics.values import DataScalar, Static, SymInt, Tensor
+from tclint.semantics.values import DataScalar, Static, Tensor
 
-from ..facts.known import certain_tensor, constant, is_parameter
+from ..facts.known import certain_tensor, constant
 from ..facts.purity import is_pure
 from ..judge.numbers import bound_of
 from ..judge.same_device import judge_chosen
@@ -121,7 +121,7 @@ def _index(writing: _Writing, members: list[ast.expr]) -> str | None:
                 texts.append(":".join(end or "" for end in ends))
         elif place == 0 and dots:
             texts.append("...")
-        elif all(map(_is_int, options(writing.site.value(member)))):
+        elif is_number(writing.site.value(member), "int"):
             texts.append(writing.part(member))
         else:
             return None
@@ -156,17 +156,11 @@ def _is_read(site: Site, bound: ast.expr | None) -> bool:
     return any(isinstance(kind, (Tensor, DataScalar)) for kind in kinds)
 
 
-def _is_int(value: object) -> bool:
-    return isinstance(value, SymInt) or (isinstance(value, Static) and value.type == "int")
-
-
 def _is_count(site: Site, node: ast.expr) -> bool:
     """True for a whole number that is certainly not negative."""
     if isinstance(node, ast.Name):
-        if len(site.stores(node.id)) != 1 or is_parameter(site, node.id):
-            return False
-        binding = site.parent(site.stores(node.id)[0])
-        return isinstance(binding, ast.Assign) and _is_count(site, binding.value)
+        held = site.flow.value(node)
+        return held is not None and _is_count(site, held)
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mult)):
         return _is_count(site, node.left) and _is_count(site, node.right)
     value = constant(site, node)

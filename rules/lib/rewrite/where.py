@@ -381,35 +381,12 @@ def _flags_first(
 
 
 def _others_read(site: Site, statement: ast.If, names: set[str]) -> str:
-    """A variable of the statement's body whose value is seen outside; empty when none is."""
-    inside = {id(node) for part in statement.body for node in ast.walk(part)}
+    """A variable of the statement's body that the test reads, or what follows; empty for none."""
+    inside = {node for part in statement.body for node in ast.walk(part)}
+    asked = {getattr(node, "id", "") for node in ast.walk(statement.test)}
     for name in sorted(names):
-        for load in site.loads(name):
-            if id(load) not in inside and not _is_given_anew(site, statement, load):
-                return name
+        made = [one for one in site.flow.made(name) if one.node in inside]
+        alone = made and all(inside.issuperset(site.flow.reads(one)) for one in made)
+        if name in asked or not alone:
+            return name
     return ""
-
-
-def _is_given_anew(site: Site, branch: ast.If, load: ast.Name) -> bool:
-    """True when on every way from the branch to the read the variable is assigned again."""
-    if load.lineno < branch.lineno and not site.facts.loops:
-        return True
-    start = site.facts.loops[-1].lineno if load.lineno < branch.lineno else branch.lineno
-    inner: ast.AST = load
-    for outer in site.ancestors(load):
-        if isinstance(outer, (ast.FunctionDef, ast.Lambda)) and outer is not site.body.scope:
-            return False
-        for field in ("body", "orelse", "finalbody"):
-            block = getattr(outer, field, None)
-            if isinstance(block, list) and inner in block:
-                before = block[: block.index(inner)]
-                if any(s.lineno > start and _assigns(s, load.id) for s in before):
-                    return True
-        inner = outer
-    return False
-
-
-def _assigns(statement: ast.stmt, name: str) -> bool:
-    return isinstance(statement, ast.Assign) and any(
-        isinstance(target, ast.Name) and target.id == name for target in statement.targets
-    )

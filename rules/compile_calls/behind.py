@@ -1,0 +1,22 @@
+"""What may run behind a place."""
+
+from __future__ import annotations
+
+import ast
+
+from tclint.semantics.ownership import is_nested
+from tclint.semantics.site import Site
+
+
+def follows(site: Site, load: ast.expr, node: ast.expr) -> bool:
+    """True for what may run behind a node: below it, in a loop around it, or in a function."""
+    loops = site.facts.loops
+    return is_below(site, load, node) or bool(loops and load.lineno >= loops[0].lineno)
+
+
+def is_below(site: Site, load: ast.expr, node: ast.expr) -> bool:
+    """True for what stands below a node, or in a function, which may be called there."""
+    if any(load is inner for inner in ast.walk(node)):
+        return False
+    end = node.end_lineno or node.lineno, node.end_col_offset or 0
+    return (load.lineno, load.col_offset) >= end or is_nested(site, load)
