@@ -10,16 +10,14 @@ from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from benchmarks.runs import __main__ as corpus
 from benchmarks.runs.__main__ import Checked, Found, Priced, summary
 from benchmarks.runs.desk import STANDINS
 from benchmarks.runs.listed import COMPILE, LINE, SCRIPTS
 from benchmarks.runs.timed import Timed, put_clocks, timed
-
-if TYPE_CHECKING:
-    import pytest
 
 LOOP = Checked("evaluation", LINE, "evaluate()", (8,), 4.0, 3.6)
 FUSED = Checked("fused", LINE, "step()", (3, 12), 1.0, 1.1)
@@ -100,6 +98,23 @@ def test_what_compiling_brings_is_the_median_step_and_a_line_the_mean(
     assert (found.saves, found.step) == (2, 5)
     assert after.mean > 30
     assert before == same
+
+
+@pytest.mark.parametrize(
+    ("what", "loss", "mode"),
+    [
+        ("the model", "", ""),
+        ("the model, with CUDA graphs", "", "mode='reduce-overhead'"),
+        ("the model and its loss, with CUDA graphs", "criterion", "mode='reduce-overhead'"),
+    ],
+)
+def test_compiling_by_hand_is_what_the_report_tells_of(what: str, loss: str, mode: str) -> None:
+    script = next(one for one in SCRIPTS if one.name == "loss_article")
+    change = next(one for one in script.changes if one.kind == COMPILE)
+    first, *more = corpus._as_tried(change, {"what": what}).edits
+    assert first[1].endswith(f"model.compile({mode})")
+    told = [one.rpartition("; ")[2] for _, one in more]
+    assert told == ([f"{loss}.compile({mode})"] if loss else [])
 
 
 def test_a_command_that_takes_too_long_is_ended_with_all_that_it_started(tmp_path: Path) -> None:

@@ -192,10 +192,16 @@ def _measured(script: Script, options: argparse.Namespace, folder: Path) -> Foun
 
 def _as_tried(change: Change, tried: Mapping[str, Any] | None) -> Change:
     """What compiling brings is held against the way of it that the report tells of."""
-    if change.kind != COMPILE or not tried or "CUDA graphs" not in tried["what"]:
+    if change.kind != COMPILE or not tried:
         return change
-    mode = ".compile(mode='reduce-overhead')"
-    return replace(change, edits=tuple((a, b.replace(".compile()", mode)) for a, b in change.edits))
+    edits, made = change.edits, change.loss
+    if made and "its loss" in tried["what"]:
+        edits += ((made, f"{made}; {made.partition(' ')[0]}.compile()"),)
+    if "CUDA graphs" in tried["what"]:
+        edits = tuple(
+            (a, b.replace(".compile()", ".compile(mode='reduce-overhead')")) for a, b in edits
+        )
+    return replace(change, edits=edits)
 
 
 def _first(told: Mapping[str, Any]) -> Place | None:

@@ -13,13 +13,15 @@ class Change:
 
     ``at`` is a text in the line that the report should name for it. ``kind`` is ``line``, or
     ``compile`` for what compiling the model brings; ``setting`` where a class of kernels is meant,
-    whose name begins with ``at``.
+    whose name begins with ``at``. ``loss`` makes the module that gives the loss, if there is one:
+    that is compiled as well where the report says so.
     """
 
     name: str
     at: str
     edits: tuple[tuple[str, str], ...]
     kind: str = LINE
+    loss: str = ""
 
 
 @record(frozen=True)
@@ -57,9 +59,9 @@ def fused(at: str, call: str) -> Change:
     return Change("fused", at, ((call, call.removesuffix(")") + ", fused=True)"),))
 
 
-def compiled(made: str, model: str) -> Change:
+def compiled(made: str, model: str, loss: str = "") -> Change:
     """The model compiled by the line behind the one that makes it."""
-    return Change("compile", made, ((made, f"{made}; {model}.compile()"),), COMPILE)
+    return Change("compile", made, ((made, f"{made}; {model}.compile()"),), COMPILE, loss)
 
 
 def kept(loader: str, at: str, anchor: str) -> Change:
@@ -316,6 +318,7 @@ SCRIPTS = (
                     ),
                 ),
                 COMPILE,
+                "adversarial_loss = torch.nn.BCELoss()",
             ),
         ),
     ),
@@ -356,7 +359,7 @@ SCRIPTS = (
         data="terminal",
         steps=90,
         changes=(
-            compiled("net = net.to(device)", "net"),
+            compiled("net = net.to(device)", "net", "criterion = nn.CrossEntropyLoss()"),
             Change(
                 "channels_last",
                 "convolution channels-first",
@@ -437,7 +440,7 @@ SCRIPTS = (
         steps=58,
         changes=(
             _LOSS,
-            compiled(_IMAGES, "model"),
+            compiled(_IMAGES, "model", "criterion = CrossEntropyLoss().cuda(device)"),
         ),
     ),
     Script(
