@@ -103,8 +103,6 @@ class Tried:
         """Whether a step is another when compiled; None where its runs differ too much to tell."""
         if self.compiled.high < self.eager.low or self.eager.high < self.compiled.low:
             return True
-        if not self.eager.low:
-            return None
         shorter, longer = self.compiled.low / self.eager.high, self.compiled.high / self.eager.low
         return None if max(1 - shorter, longer - 1) > _SAME else False
 
@@ -117,7 +115,8 @@ def read_tried(folder: Path) -> Tried | None:
         return None
     sides = (found.eager, found.compiled)
     numbers = [one for side in sides for one in (side.value, side.low, side.high)]
-    return found if all(map(math.isfinite, (*numbers, found.cold_start))) else None
+    finite = all(map(math.isfinite, (*numbers, found.cold_start)))
+    return found if finite and (found.failed or min(numbers) > 0) else None
 
 
 def write_tried(folder: Path, found: Tried) -> None:

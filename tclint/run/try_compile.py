@@ -81,11 +81,12 @@ def try_compile(answer: Answer, settings: Settings, desk: Path) -> Tried:
     eager = trial.run("eager")
     if eager.recorded is None:
         raise UserError(f"compiling is not tried: {eager.why}")
-    kinds = ["model", "blocks", *(["graphs"] if first.recorded.process.device else [])]
-    found: dict[str, Round] = {}
-    for kind in kinds:
-        if kind != "blocks" or _may_have_blocks(found["model"]):
-            found[kind] = trial.run(kind)
+    found = {"model": trial.run("model")}
+    if _may_have_blocks(found["model"]):
+        found["blocks"] = trial.run("blocks")
+    # A model that cannot be compiled is none for CUDA graphs either.
+    if first.recorded.process.device and _is_of_use(found["model"], eager):
+        found["graphs"] = trial.run("graphs")
     best = _fastest(found, eager)
     if best is None:
         return _failed(answer, found)
