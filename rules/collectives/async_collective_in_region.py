@@ -9,6 +9,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import Call
 
+from ..lib.facts.uses import uses_of
 from .facts import PACKAGE, REWRITTEN, short_name
 
 
@@ -44,15 +45,12 @@ class AsyncCollectiveInRegion(Rule[Call]):
 
 def _waits_for(event: Call, statement: ast.stmt) -> list[ast.stmt] | None:
     """The statements that wait for the handle; None when it serves for anything else."""
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=handle)], value=value) if value is event.call:
-            waits = [_wait(event, load) for load in event.site.loads(handle)]
-            found = [wait for wait in waits if wait is not None]
-            alone = len(event.site.stores(handle)) == 1 and len(found) == len(waits) > 0
-            return found if alone else None
-        case ast.Expr() if _wait(event, event.call) is statement:
-            return []
-    return None
+    if isinstance(statement, ast.Expr):
+        return [] if _wait(event, event.call) is statement else None
+    uses = uses_of(event.site, event.call)
+    waits = [_wait(event, use) for use in uses.nodes]
+    found = [wait for wait in waits if wait is not None]
+    return found if not uses.lost and len(found) == len(waits) > 0 else None
 
 
 def _wait(event: Call, handle: ast.AST) -> ast.stmt | None:

@@ -180,12 +180,10 @@ def _count_with_range(site: Site, index: ast.expr) -> Repair | Decline | None:
 
 def _loop(site: Site, index: ast.expr) -> ast.For | None:
     """The one loop over ``torch.arange`` that a variable belongs to."""
-    stores = site.stores(index.id) if isinstance(index, ast.Name) else []
-    loop = site.parent(stores[0]) if len(stores) == 1 else None
-    if not isinstance(loop, ast.For) or loop.target is not stores[0]:
-        return None
-    counts = isinstance(loop.iter, ast.Call) and site.dotted(loop.iter.func) == "torch.arange"
-    return loop if counts else None
+    match [one.node for one in site.flow.definitions(index)]:
+        case [ast.For(target=ast.Name(), iter=ast.Call(func=function)) as loop]:
+            return loop if site.dotted(function) == "torch.arange" else None
+    return None
 
 
 def _is_position(site: Site, load: ast.Name) -> bool:

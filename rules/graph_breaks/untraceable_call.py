@@ -11,6 +11,7 @@ from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import Call
+from tclint.semantics.flow import Definition
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import (
@@ -356,22 +357,18 @@ def _comes_from_outside(site: Site, node: ast.expr, tensor: Tensor) -> bool:
         return False
     if not isinstance(node, ast.Name):
         return True
-    stores = site.stores(node.id)
-    if not all(_is_another_name(site, store) for store in stores):
+    made = [one for one in site.flow.definitions(node) if not isinstance(one.node, ast.arg)]
+    if not all(_is_another_name(site, one) for one in made):
         return False
-    return bool(stores) or is_input(site, node) or any(True for _ in site.given(node.id))
+    return bool(made) or is_input(site, node) or any(True for _ in site.given(node.id))
 
 
-def _is_another_name(site: Site, store: ast.Name) -> bool:
+def _is_another_name(site: Site, made: Definition) -> bool:
     """True for what is assigned as a whole, and for what `x, y = args` takes out of a parameter."""
-    match site.parent(store):
-        case ast.Assign():
-            return True
-        case ast.Tuple() as row:
-            outer = site.parent(row)
-            whole = outer.value if isinstance(outer, ast.Assign) else None
+    match made.node:
+        case ast.Assign(targets=[ast.Tuple()], value=whole) if made.value is None:
             return isinstance(whole, ast.Name) and not site.stores(whole.id)
-    return False
+    return isinstance(made.node, ast.Assign)
 
 
 def _by_argument(event: Call, name: str) -> Finding | None:

@@ -11,6 +11,7 @@ from tclint.records import record
 from tclint.regexes import regex
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import TrainingCall
+from tclint.semantics.flow import Definition
 from tclint.semantics.site import Site, once
 from tclint.semantics.symbols import ModuleInfo
 from tclint.semantics.syntax import nodes
@@ -253,59 +254,37 @@ def is_given(loader: ast.Call, name: str) -> bool:
 
 def is_batch(event: TrainingCall, batches: Batches, call: ast.Call) -> bool:
     """True where a call is a method of a batch, or of a part of it, as the loader gave it."""
-    name = _root(call.func.value) if isinstance(call.func, ast.Attribute) else None
-    if name is None:
-        return False
-    for outer in event.site.ancestors(call):
-        if isinstance(outer, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
-            for loop in outer.generators:
-                if name in _bound(loop.target):
-                    name = _source(loop.iter)
-                    return name is not None and _is_as_loaded(event, batches, name, call)
-    return _is_as_loaded(event, batches, name, call)
+    method = call.func
+    return isinstance(method, ast.Attribute) and _is_loaded(event, batches, method.value, set())
 
 
-def _is_as_loaded(event: TrainingCall, batches: Batches, name: str, call: ast.Call) -> bool:
-    """True for a variable that nothing but the loader, or a part of a batch, is bound to here."""
-    site, loop = event.site, event.loop
-    statement = next((o for o in site.ancestors(call) if isinstance(o, ast.stmt)), site.statement)
-    start, end = _begin(loop), _begin(statement)
-    targets = {*ast.walk(loop.target)} if isinstance(loop, ast.For) else set()
-    stores = [store for store in site.stores(name) if store not in targets]
-    before = [store for store in stores if start < _begin(store) < end]
-    if not before:
-        return isinstance(loop, ast.For) and name in batches.names
-    return all(_is_part(event, batches, store) for store in before)
+def _is_loaded(
+    event: TrainingCall, batches: Batches, node: ast.expr, seen: set[Definition]
+) -> bool:
+    """True for what nothing but the loader, or a part of a batch, can be bound to here."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    sources = event.site.flow.sources(node)
+    new = [one for one in sources if one not in seen]
+    seen.update(new)
+    return bool(sources) and all(_is_part(event, batches, one, seen) for one in new)
 
 
-def _is_part(event: TrainingCall, batches: Batches, store: ast.Name) -> bool:
-    """True for `x, y = batch`, `x = batch[0]` and `batch = next(loader)`."""
-    for statement in own_nodes(event.loop):
-        if isinstance(statement, ast.Assign) and store in ast.walk(statement.targets[0]):
-            match statement.value:
-                case ast.Call(func=ast.Name(id="next")):
-                    return store.id in batches.names
-                case ast.Name() | ast.Subscript():
-                    return _root(statement.value) in batches.names - {store.id}
-    return False
-
-
-def _root(node: ast.expr) -> str | None:
-    """The variable that an element of an element is taken from."""
-    match node:
-        case ast.Name(id=name):
-            return name
-        case ast.Subscript(value=inner):
-            return _root(inner)
-    return None
-
-
-def _source(node: ast.expr) -> str | None:
-    """The variable whose elements are gone over: `batch`, `batch.items()`."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=inner, attr="items" | "values"), args=[]):
-            return _root(inner)
-    return _root(node)
+def _is_part(
+    event: TrainingCall, batches: Batches, made: Definition, seen: set[Definition]
+) -> bool:
+    """True for `x, y = batch`, `x = batch[0]`, `batch = next(loader)` and `for x in batch`."""
+    match made.node:
+        case ast.Assign(value=ast.Call(func=ast.Name(id="next"))):
+            return made.name in batches.names
+        case ast.Assign(value=ast.Name() | ast.Subscript() as whole):
+            return _is_loaded(event, batches, whole, seen)
+        case ast.comprehension(iter=whole):
+            match whole:
+                case ast.Call(func=ast.Attribute(value=inner, attr="items" | "values"), args=[]):
+                    whole = inner
+            return _is_loaded(event, batches, whole, seen)
+    return made.node is event.loop and made.name in batches.names
 
 
 def loads_what_is_large(site: Site) -> bool:

@@ -55,8 +55,7 @@ def _made(event: ContainerGrown) -> list[ast.expr]:
     site, statement = event.site, event.site.statement
     made = [statement.value] if isinstance(statement, ast.Assign) else []
     for name in (one for one in (*made,) if isinstance(one, ast.Name)):
-        bound = (site.parent(target) for target in site.stores(name.id))
-        made += (one.value for one in bound if isinstance(one, ast.Assign))
+        made += (one.value for one in site.flow.sources(name) if one.value is not None)
     ways = [(one.body, one.orelse) for one in made if isinstance(one, ast.IfExp)]
     return [*made, *(way for pair in ways for way in pair)]
 

@@ -9,6 +9,7 @@ from tclint.diagnostics import Advice, Confidence, Effect
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.bounds import Bound
 from tclint.semantics.events import NumberCounted
+from tclint.semantics.flow import Definition
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import UNKNOWN, Class, Mapping, Object, Sequence, Static, Value
@@ -101,9 +102,9 @@ def _is_held_by_global(site: Site, node: ast.expr, depth: int) -> bool:
     if not depth:
         STEPS.cut()
         return False
-    stores = site.stores(node.id)
-    if stores:
-        sources = [_source(site, store) for store in stores]
+    made = [one for one in site.flow.definitions(node) if not isinstance(one.node, ast.arg)]
+    if made:
+        sources = map(_source, made)
         return all(one is not None and _is_held_by_global(site, one, depth - 1) for one in sources)
     if any(node.id == argument for argument in _parameters(site)):
         return any(
@@ -116,14 +117,11 @@ def _is_held_by_global(site: Site, node: ast.expr, depth: int) -> bool:
     return known and held and not site.body.binds(node.id)
 
 
-def _source(site: Site, store: ast.Name) -> ast.expr | None:
+def _source(made: Definition) -> ast.expr | None:
     """What a loop draws a variable from, or what it is assigned."""
-    outer = site.parent(store)
-    if isinstance(outer, ast.Tuple):
-        outer = site.parent(outer)
-    match outer:
+    match made.node:
         case ast.For(iter=source) | ast.Assign(value=source):
-            return source
+            return made.value or source
     return None
 
 

@@ -330,22 +330,10 @@ def _obstacle(
     if not may_be_gone_over_twice(site, names.iterable) and _one_each(names, update) is None:
         return "the loop may run over an iterator, which can be used only once"
     inside = set(nodes(loop))
-    if any(load not in inside for name in names.bound for load in site.loads(name)) and (
-        not _bound_elsewhere(site, names, inside)
-    ):
+    made = [one for name in names.bound for one in site.flow.made(name) if one.node is loop]
+    if any(not inside.issuperset(site.flow.reads(one)) for one in made):
         return "the loop's variables are used afterwards"
     return None
-
-
-def _bound_elsewhere(site: Site, names: Names, inside: set[ast.AST]) -> bool:
-    """True where each use outside of the loop is of another binding of the same name."""
-    start = max((getattr(node, "end_lineno", 0) or 0) for node in inside)
-    for name in names.bound:
-        later = [load for load in site.loads(name) if load not in inside and load.lineno > start]
-        stores = [s for s in site.stores(name) if s not in inside and s.lineno > start]
-        if later and (not stores or min(s.lineno for s in stores) > later[0].lineno):
-            return False
-    return True
 
 
 def _is_alias(call: ast.Call) -> bool:

@@ -91,10 +91,14 @@ class Flow:
 
     def value(self, read: ast.expr) -> ast.expr | None:
         """The only expression, above a read, whose value the variable can have there."""
-        found = self.definition(read)
-        sources = [one for one in _all_of([found] if found else [], "merged") if not one.merged]
+        sources = self.sources(read)
         value = sources[0].value if len(sources) == 1 else None
         return value if value is not None and _end(value) <= _start(read) else None
+
+    def sources(self, read: ast.expr) -> list[Definition]:
+        """What a read of a variable may find, one of them where ways have met."""
+        found = self.definition(read)
+        return [one for one in _all_of([found] if found else [], "merged") if not one.merged]
 
     def made(self, name: str) -> list[Definition]:
         """All definitions of the function's own variable."""

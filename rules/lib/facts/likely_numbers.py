@@ -83,12 +83,16 @@ def _defaults(site: Site, name: str) -> Iterator[tuple[Site, ast.expr]]:
 
 def _is_unpacked(site: Site, name: str) -> bool:
     """True for ``h, w = sizes[-1]``: rows of a tensor are seldom taken apart like that."""
-    for store in site.stores(name):
-        pair = site.parent(store)
-        match site.parent(pair) if isinstance(pair, ast.Tuple) else None:
-            case ast.Assign(value=given) | ast.For(iter=given):
+    for one in site.flow.made(name):
+        match one.node:
+            case (
+                ast.Assign(targets=[ast.Tuple()], value=given)
+                | ast.For(target=ast.Tuple(), iter=given)
+            ):
                 if not all(isinstance(part, _PLAIN | ast.Subscript) for part in ast.walk(given)):
                     return False
+            case ast.arg():
+                continue
             case _:
                 return False
     return True
