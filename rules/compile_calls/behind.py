@@ -6,6 +6,7 @@ import ast
 
 from tclint.semantics.ownership import is_nested
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import end_of, start_of
 
 
 def follows(site: Site, load: ast.expr, node: ast.expr) -> bool:
@@ -18,5 +19,4 @@ def is_below(site: Site, load: ast.expr, node: ast.expr) -> bool:
     """True for what stands below a node, or in a function, which may be called there."""
     if any(load is inner for inner in ast.walk(node)):
         return False
-    end = node.end_lineno or node.lineno, node.end_col_offset or 0
-    return (load.lineno, load.col_offset) >= end or is_nested(site, load)
+    return start_of(load) >= end_of(node) or is_nested(site, load)

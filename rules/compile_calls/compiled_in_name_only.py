@@ -12,7 +12,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import children, nodes
+from tclint.semantics.syntax import children, end_of, nodes, start_of
 from tclint.semantics.values import Function, Object
 from tclint.torch_facts.modules import ASKED_OF_MODULES, GIVE_THE_MODULE
 
@@ -163,10 +163,7 @@ def _use_of_attribute(outer: Mapping[ast.AST, ast.AST], node: ast.Attribute) -> 
 def _is_above(site: Site, node: ast.Attribute, call: ast.expr) -> bool:
     """True for what the same function does with the model before it is compiled."""
     inside = node in nodes(site.body.scope)
-    return inside and (node.lineno, node.col_offset) < (
-        call.end_lineno or call.lineno,
-        call.end_col_offset or 0,
-    )
+    return inside and start_of(node) < end_of(call)
 
 
 def _call_of_original(event: CompileCall, name: str) -> ast.expr | None:

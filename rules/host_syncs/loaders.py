@@ -14,7 +14,7 @@ from tclint.semantics.events import TrainingCall
 from tclint.semantics.flow import Definition
 from tclint.semantics.site import Site, once
 from tclint.semantics.symbols import ModuleInfo
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import nodes, start_of
 from tclint.semantics.training import StepBody
 
 from ..lib.facts.training_loops import called, differentiated, own_nodes
@@ -85,7 +85,7 @@ def is_first_over(site: Site, loop: StepBody, loader: ast.Call, calls: frozenset
         and not calls.isdisjoint(map(called, own_nodes(node)))
         and search.made(scope, node.iter) is loader
     ]
-    return not others or min(others, key=_begin) is loop
+    return not others or min(others, key=start_of) is loop
 
 
 class _Search:
@@ -290,7 +290,3 @@ def _is_part(
 def loads_what_is_large(site: Site) -> bool:
     """True for a file that speaks of images, sound or films."""
     return _LARGE.search(site.module.file.text) is not None
-
-
-def _begin(node: ast.stmt | ast.expr) -> tuple[int, int]:
-    return node.lineno, node.col_offset

@@ -12,7 +12,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.regexes import regex
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import end_of, nodes, start_of
 from tclint.semantics.training import StepBody, is_returned
 
 from ..lib.facts.copies import is_copy_to_host
@@ -95,7 +95,7 @@ def _reads_before_backward(event: TrainingCall) -> list[ast.expr]:
     """
     if differentiates(event.call) is None:
         return []
-    runs = sorted(differentiated(event.loop), key=lambda run: _begin(run[0]))
+    runs = sorted(differentiated(event.loop), key=lambda run: start_of(run[0]))
     if not runs or runs[0][0] is not event.call:
         return []
     return _waiting(event, lambda node: _is_before(node, event.call))
@@ -104,7 +104,7 @@ def _reads_before_backward(event: TrainingCall) -> list[ast.expr]:
 def _reads_of_step(event: TrainingCall) -> list[ast.expr]:
     """The same where a framework runs `backward` behind the step; asked of its first call."""
     calls = [node for node in own_nodes(event.loop) if isinstance(node, ast.Call)]
-    if min(calls, key=_begin) is not event.call:
+    if min(calls, key=start_of) is not event.call:
         return []
     return _waiting(event, lambda node: True)
 
@@ -112,7 +112,7 @@ def _reads_of_step(event: TrainingCall) -> list[ast.expr]:
 def _waiting(event: TrainingCall, is_before: Callable[[ast.expr], bool]) -> list[ast.expr]:
     site, losses, outputs = event.site, _losses(event), _output_names(event)
     parts = (node for node in own_nodes(event.loop) if isinstance(node, ast.expr))
-    before = sorted((p for p in parts if is_before(p)), key=_begin)
+    before = sorted((p for p in parts if is_before(p)), key=start_of)
     waiting = [node for node in before if _waits(site, node, losses, outputs)]
     reads: list[ast.expr] = []
     for node in waiting:
@@ -154,13 +154,8 @@ def _output_names(event: TrainingCall) -> frozenset[str]:
     return _outputs(event.loop, _losses(event))
 
 
-def _begin(node: ast.expr | ast.stmt) -> tuple[int, int]:
-    return node.lineno, node.col_offset
-
-
 def _is_before(node: ast.expr, backward: ast.Call) -> bool:
-    last = node.end_lineno or node.lineno, node.end_col_offset or 0
-    return last <= _begin(backward)
+    return end_of(node) <= start_of(backward)
 
 
 def _stored(loop: StepBody) -> set[str]:
@@ -171,7 +166,7 @@ def _stored(loop: StepBody) -> set[str]:
 def _outputs(loop: StepBody, losses: frozenset[str]) -> frozenset[str]:
     """What the losses are computed from that a call gave, or a model, and what follows."""
     made = [s for s in own_nodes(loop) if isinstance(s, ast.Assign)]
-    made.sort(key=_begin)
+    made.sort(key=start_of)
     from_calls = {n for s in made if _is_output(s.value) for t in s.targets for n in _bound(t)}
     used = {n for s in made if losses & set(_bound(*s.targets)) for n in _read_names(s.value)}
     of_models = {n for s in made if _is_of_model(s.value) for t in s.targets for n in _bound(t)}

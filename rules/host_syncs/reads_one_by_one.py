@@ -9,6 +9,7 @@ from tclint.diagnostics import Confidence, Effect, Worth
 from tclint.lint.options import Option
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
+from tclint.semantics.syntax import start_of
 
 from ..lib.facts.training_loops import called, is_test, own_nodes, runs_every_time
 
@@ -52,5 +53,5 @@ def _reads(event: TrainingCall) -> Iterator[ast.Call]:
         for node in own_nodes(event.loop)
         if isinstance(node, ast.Call) and called(node) == "item" and not node.args
     ]
-    calls.sort(key=lambda call: (call.lineno, call.col_offset))
+    calls.sort(key=start_of)
     return (call for call in calls if runs_every_time(event.site, call, event.loop))

@@ -13,6 +13,7 @@ from tclint.semantics.syntax import nodes
 
 from ..lib.facts.purity import is_pure
 from ..lib.facts.reaching import block_of
+from ..lib.facts.writes import written
 
 _DRAWING = ("_", "rrelu", "gumbel_softmax", "fractional_max_pool2d", "fractional_max_pool3d")
 
@@ -45,9 +46,7 @@ def is_written(node: ast.AST, name: str) -> bool:
             return node.id == name and not isinstance(node.ctx, ast.Load)
         case ast.Subscript() | ast.Attribute():
             return not isinstance(node.ctx, ast.Load) and _root(node) == name
-        case ast.Call():
-            return any(_root(operand) == name for operand in _changed(node))
-    return False
+    return any(_root(owner) == name for owner in written(node))
 
 
 def _root(node: ast.expr) -> str:
@@ -58,19 +57,6 @@ def _root(node: ast.expr) -> str:
             case _:
                 return ""
     return node.id
-
-
-def _changed(call: ast.Call) -> Iterator[ast.expr]:
-    """The operands that a call changes: of `x.add_(1)`, `F.relu_(x)`, `out=x`, `inplace=True`."""
-    function = call.func
-    last = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    named = {keyword.arg: keyword.value for keyword in call.keywords}
-    if (last.endswith("_") and not last.endswith("__")) or "inplace" in named:
-        yield from call.args
-        if isinstance(function, ast.Attribute):
-            yield function.value
-    if "out" in named:
-        yield named["out"]
 
 
 def value_of(site: Site, node: ast.expr) -> ast.expr:

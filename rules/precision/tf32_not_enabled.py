@@ -11,7 +11,7 @@ from tclint.lint.rule import Finding, Rule, SpentIn
 from tclint.regexes import regex
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import nodes, start_of
 
 from ..lib.facts.devices import may_be_on_gpu
 from ..lib.facts.training_loops import differentiates, is_test
@@ -69,7 +69,7 @@ def _first_backward(site: Site) -> ast.Call | None:
         for node in nodes(site.module.tree)
         if isinstance(node, ast.Call) and differentiates(node) is not None
     ]
-    return min(runs, key=lambda call: (call.lineno, call.col_offset), default=None)
+    return min(runs, key=start_of, default=None)
 
 
 def _holds_products(site: Site) -> bool:

@@ -13,6 +13,7 @@ from tclint.semantics.events import ModuleWrite
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
+from tclint.semantics.syntax import start_of
 from tclint.semantics.values import Sequence, Static, Tensor, Value
 
 from ..lib.judge.init_end import first_argument, why_no_place
@@ -159,7 +160,7 @@ def _finds_it_missing(event: ModuleWrite, read: ast.Attribute, guard: ast.If) ->
     """True for a read above the guard, and for another question whether the tensor is there."""
     site = event.site
     inside = any(node is read for node in ast.walk(site.body.scope))
-    if inside and (read.lineno, read.col_offset) < (guard.lineno, guard.col_offset):
+    if inside and start_of(read) < start_of(guard):
         return True
     texts = site.module.file.lines[read.lineno - 1 : read.end_lineno]
     return any(f"{read.attr} is " in text for text in texts)

@@ -8,6 +8,7 @@ from tclint.diagnostics import Change, Confidence, Decline, Effect, Worth
 from tclint.lint.rewrite import Repair, Replace
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
+from tclint.semantics.syntax import start_of
 from tclint.semantics.training import StepBody
 
 from ..lib.facts.copies import copied
@@ -44,7 +45,7 @@ class LossReadEachStep(Rule[TrainingCall]):
         if not isinstance(loss, ast.Name) or not _is_differentiated(event.loop, loss.id):
             return None
         if may_be_on_gpu(site) and any(
-            _begin(call) < _begin(backward) for backward, _ in differentiated(event.loop)
+            start_of(call) < start_of(backward) for backward, _ in differentiated(event.loop)
         ):
             return None  # another rule says what it costs there
         return Finding(
@@ -52,10 +53,6 @@ class LossReadEachStep(Rule[TrainingCall]):
             fix=_repair(event, statement.target, value is call, loss),
             confidence=Confidence.MEDIUM,
         )
-
-
-def _begin(call: ast.Call) -> tuple[int, int]:
-    return call.lineno, call.col_offset
 
 
 def _is_differentiated(loop: StepBody, name: str) -> bool:

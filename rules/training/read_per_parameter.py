@@ -11,7 +11,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.regexes import regex
 from tclint.semantics.events import ParameterLoop
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import nodes, start_of
 
 from ..lib.facts.devices import may_be_on_gpu
 from ..lib.facts.tensor_lists import Names, is_over_tensors, loop_names
@@ -68,7 +68,7 @@ def _reads(site: Site, loop: ast.For, names: Names) -> list[ast.expr]:
     """What reads from a parameter that has a gradient: `.item()`, and `if` of a norm."""
     known, norms = set(names.bound), set[str]()
     reads: list[ast.expr] = []
-    for node in sorted(own_nodes(loop), key=_begin):
+    for node in sorted(own_nodes(loop), key=start_of):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if known & _names(value):
                 known.add(name)
@@ -120,10 +120,6 @@ def _for_each(site: Site, node: ast.AST, loop: ast.For) -> bool:
             return False
         inner = outer
     return False
-
-
-def _begin(node: ast.AST) -> tuple[int, int]:
-    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
 def _names(node: ast.AST) -> set[str]:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
 from tclint.semantics.collect import TRIES
-from tclint.semantics.syntax import BINDING, NAME, children, nodes, own_nodes
+from tclint.semantics.syntax import BINDING, NAME, children, end_of, nodes, own_nodes, start_of
 
 Binder = ast.stmt | ast.expr | ast.arg | ast.comprehension | ast.excepthandler | ast.pattern
 """What gives a variable its value, or where the ways meet that do: one node for each of them."""
@@ -93,7 +93,7 @@ class Flow:
         """The only expression, above a read, whose value the variable can have there."""
         sources = self.sources(read)
         value = sources[0].value if len(sources) == 1 else None
-        return value if value is not None and _end(value) <= _start(read) else None
+        return value if value is not None and end_of(value) <= start_of(read) else None
 
     def sources(self, read: ast.expr) -> list[Definition]:
         """What a read of a variable may find, one of them where ways have met."""
@@ -117,14 +117,14 @@ class Flow:
 
     def named(self, name: str) -> list[ast.Name]:
         """All reads of a variable that the function sees, in functions inside as well."""
-        return sorted(self._named.get(name, []), key=_start)
+        return sorted(self._named.get(name, []), key=start_of)
 
     def reads(self, definition: Definition) -> list[ast.Name]:
         """All reads that may find a definition, by itself or where ways meet."""
         if definition.name in self._declared:
             return self.named(definition.name)
         direct = [read for one in _all_of([definition], "into") for read in one.reads]
-        return sorted([*direct, *self._late.get(definition.name, {})], key=_start)
+        return sorted([*direct, *self._late.get(definition.name, {})], key=start_of)
 
     def own_reads(self, definition: Definition) -> list[ast.Name] | None:
         """All reads that find a definition, if none of them may find another one."""
@@ -390,11 +390,3 @@ def _all_of(
         pending += [other for other in more if other not in found]
         found.update(dict.fromkeys(more))
     return found
-
-
-def _start(node: ast.expr) -> tuple[int, int]:
-    return node.lineno, node.col_offset
-
-
-def _end(node: ast.expr) -> tuple[int, int]:
-    return node.end_lineno or node.lineno, node.end_col_offset or 0

@@ -121,6 +121,16 @@ def asked_of(test: ast.expr) -> Iterator[ast.expr]:
             yield test
 
 
+def start_of(node: ast.AST) -> tuple[int, int]:
+    """The row and the column of a node's first character."""
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def end_of(node: ast.AST) -> tuple[int, int]:
+    """The row and the column behind a node's last character."""
+    return getattr(node, "end_lineno", 0) or 0, getattr(node, "end_col_offset", 0) or 0
+
+
 def last_name(node: ast.expr) -> str:
     """``step`` of ``self.optimizer.step`` and of ``step``; nothing for other expressions."""
     match node:

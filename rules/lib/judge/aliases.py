@@ -11,10 +11,11 @@ from tclint.semantics.callees import callees
 from tclint.semantics.lattice import options
 from tclint.semantics.ownership import allocates, is_fresh, is_local, is_unshared, read_into
 from tclint.semantics.site import Site, once
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import end_of, nodes, start_of
 from tclint.semantics.values import Tensor
 from tclint.torch_facts.memory import READING_FUNCTIONS, READING_METHODS, VIEW_METHODS
 
+from ..facts.writes import written
 from .verdict import PROVED, Changes, Refused, Verdict
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -96,9 +97,9 @@ def _history(site: Site, node: ast.expr | ast.stmt, name: str) -> _History | Non
     if made is None:
         return None
     loops = _loops_since(site, node, made)
-    end = _end(loops[-1] if loops else node)
+    end = end_of(loops[-1] if loops else node)
     inside = {id(part) for part in ast.walk(node)}
-    between = [n for n in site.body.names(name) if _end(made) <= _start(n) < end]
+    between = [n for n in site.body.names(name) if end_of(made) <= start_of(n) < end]
     outside = [one for one in between if id(one) not in inside]
     alone = all(_keeps_nothing(site, one, node) for one in outside)
     return _History(made, between, outside, end) if alone else None
@@ -106,7 +107,7 @@ def _history(site: Site, node: ast.expr | ast.stmt, name: str) -> _History | Non
 
 def _is_last(site: Site, node: ast.AST, history: _History, name: str) -> bool:
     """True where nothing of the function uses the variable after ``node``."""
-    return history.end == _end(node) and not [*runs_after(site, node, site.body.names(name))]
+    return history.end == end_of(node) and not [*runs_after(site, node, site.body.names(name))]
 
 
 def _keeps_nothing(site: Site, name: ast.Name, node: ast.AST) -> bool:
@@ -174,20 +175,8 @@ def _asks_which(site: Site, node: ast.expr) -> bool:
 
 def _is_written(site: Site, name: ast.Name) -> bool:
     """True where the tensor is written in place: autograd would see whether it is the old one."""
-    inner: ast.AST = name
-    for outer in site.ancestors(name):
-        match outer:
-            case ast.AugAssign(target=target) | ast.Subscript(value=target, ctx=ast.Store()):
-                if target is inner:
-                    return True
-            case ast.Call(func=ast.Attribute(attr=attr)) if attr.endswith("_"):
-                return True
-            case ast.keyword(arg="out"):
-                return True
-            case ast.stmt():
-                return False
-        inner = outer
-    return False
+    owners = (owner for outer in site.ancestors(name) for owner in written(outer))
+    return any(name in nodes(owner) for owner in owners)
 
 
 def _is_only_read(site: Site, node: ast.expr | ast.stmt, new: str | None) -> bool:
@@ -208,9 +197,9 @@ def _is_only_read(site: Site, node: ast.expr | ast.stmt, new: str | None) -> boo
 def runs_after(site: Site, node: ast.AST, parts: Iterable[_Part]) -> Iterator[_Part]:
     """What may run after ``node``: what stands behind it, and all of a loop around it."""
     loops = _loops_since(site, node, None)
-    first = _start(loops[-1]) if loops else _end(node)
+    first = start_of(loops[-1]) if loops else end_of(node)
     own = {id(part) for part in ast.walk(node)}
-    return (p for p in parts if hasattr(p, "lineno") and id(p) not in own and _start(p) >= first)
+    return (p for p in parts if hasattr(p, "lineno") and id(p) not in own and start_of(p) >= first)
 
 
 def _writes_nothing(site: Site, node: ast.AST) -> bool:
@@ -240,11 +229,3 @@ def _is_quiet(site: Site) -> bool:
     """True for a function that writes no tensor, nor does what it calls."""
     site.body.answers[(_is_quiet,)] = False  # where it calls itself
     return all(_writes_nothing(site, part) for part in nodes(site.body.scope)[1:])
-
-
-def _start(node: ast.AST) -> tuple[int, int]:
-    return (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
-
-
-def _end(node: ast.AST) -> tuple[int, int]:
-    return (getattr(node, "end_lineno", 0) or 0, getattr(node, "end_col_offset", 0) or 0)

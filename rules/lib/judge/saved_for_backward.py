@@ -7,7 +7,7 @@ have kept nothing, or a copy.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import cast
 
 from tclint.semantics.body import Body
@@ -30,14 +30,11 @@ from tclint.semantics.values import (
 )
 from tclint.torch_facts.memory import READING_FUNCTIONS
 
+from ..facts.writes import ends_in_place, is_in_place, written
 from .aliases import is_let_go, is_own_result, runs_after
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 _PLAIN = (Static, SymInt, DataScalar, External, Function, Class)
-_IN_PLACE = frozenset(
-    "__iadd__ __iand__ __ifloordiv__ __ilshift__ __imatmul__ __imod__ __imul__ __ior__ __ipow__ "
-    "__irshift__ __isub__ __itruediv__ __ixor__ __setitem__".split()
-)
 _OPENING = ("builtins.", "functools.", "operator.")
 """Where functions live that call, or reach, what their arguments name."""
 
@@ -87,9 +84,7 @@ def _is_bound_later(site: Site, node: ast.AST, name: str) -> bool:
 
 def _may_write(site: Site, part: ast.AST, held: set[str], new: str | None) -> bool:
     """True for what may write into the memory of ``held``, as far as it shows."""
-    owners = (
-        [] if isinstance(part, ast.AugAssign) and _is_members(site, part) else [*_written(part)]
-    )
+    owners = [] if isinstance(part, ast.AugAssign) and _is_members(site, part) else [*written(part)]
     if isinstance(part, ast.Call):
         kinds = [*options(site.value(part.func))]
         if any(_writes_of_its_own(site, part, kind) for kind in kinds):
@@ -106,48 +101,23 @@ def _is_members(site: Site, statement: ast.AugAssign) -> bool:
     return all(isinstance(kind, Sequence) for kind in options(site.value(statement.target)))
 
 
-def _written(part: ast.AST) -> Iterator[ast.expr]:
-    """What a piece of code writes in place, as far as it shows."""
-    match part:
-        case ast.AugAssign(target=target):
-            yield target
-        case ast.Subscript(value=owner, ctx=ast.Store() | ast.Del()):
-            yield owner
-        case ast.Attribute(value=owner, attr="data", ctx=ast.Store()):
-            yield owner
-        case ast.Call(func=function, args=given, keywords=keywords):
-            last = function.attr if isinstance(function, ast.Attribute) else ""
-            asked = any(keyword.arg == "inplace" for keyword in keywords)
-            if asked or _is_in_place(last):
-                yield from (getattr(function, "value", function), *given)
-            yield from (keyword.value for keyword in keywords if keyword.arg == "out")
-
-
 def _is_opaque(call: ast.Call) -> bool:
     """False for ``getattr(x, "name")`` of a name that no method in place has."""
     match call:
         case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str() as name), *_]):
-            return _is_in_place(name)
+            return is_in_place(name)
     return True
-
-
-def _is_in_place(method: str) -> bool:
-    return method in _IN_PLACE or _ends_in_place(method)
-
-
-def _ends_in_place(method: str) -> bool:
-    return method.endswith("_") and not method.endswith("__")
 
 
 def _may_be_writer(site: Site, call: ast.Call, called: Value) -> bool:
     """True for a function that may write what it is given, or give it to one that may."""
     match called:
         case Function() | Class():
-            own = any(True for part in nodes(called.info.node) for _ in _written(part))
+            own = any(True for part in nodes(called.info.node) for _ in written(part))
             return own or any(_writers(body)[0] for body in reachable(site, call))
         case External(name=name):
             reaches = name.startswith(_OPENING) and name.rpartition(".")[2] not in READING_FUNCTIONS
-            return reaches or _ends_in_place(name)
+            return reaches or ends_in_place(name)
         case Object(site=ast.Call(keywords=settings)):
             return any(keyword.arg == "inplace" for keyword in settings)
     return False
@@ -156,7 +126,7 @@ def _may_be_writer(site: Site, call: ast.Call, called: Value) -> bool:
 def _writes_of_its_own(site: Site, call: ast.Call, called: Value) -> bool:
     """True for a function that writes what its arguments do not give it: ``add = x.add_``."""
     if isinstance(called, BoundExternal):
-        return isinstance(call.func, ast.Name) and _ends_in_place(called.name)
+        return isinstance(call.func, ast.Name) and ends_in_place(called.name)
     if not isinstance(called, Function):
         return False
     return _writes_elsewhere(called.info.node) or any(
@@ -168,7 +138,7 @@ def _writers(body: Body) -> tuple[bool, bool]:
     """Whether a function writes into anything, and into what no variable of its own holds."""
     key = (_writers,)
     if key not in body.answers:
-        some = any(True for part in nodes(body.scope) for _ in _written(part))
+        some = any(True for part in nodes(body.scope) for _ in written(part))
         body.answers[key] = (some, some and _writes_elsewhere(body.scope))
     return cast("tuple[bool, bool]", body.answers[key])
 
@@ -178,7 +148,7 @@ def _writes_elsewhere(scope: ast.AST) -> bool:
     parts = nodes(scope)
     own = {part.arg for part in parts if isinstance(part, ast.arg)}
     own |= {n.id for n in parts if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    return any(_root(one) not in own for part in parts for one in _written(part))
+    return any(_root(one) not in own for part in parts for one in written(part))
 
 
 def _root(node: ast.expr) -> str:

@@ -14,6 +14,7 @@ from tclint.semantics.bounds import Bound
 from tclint.semantics.callees import Callee, callees
 from tclint.semantics.ownership import blocks_around, is_unshared
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import start_of
 from tclint.semantics.values import DType, Tensor
 
 from ..facts.known import certain_tensor, is_parameter
@@ -313,12 +314,11 @@ class Way:
 
 def _may_be_read_before(site: Site, statement: ast.AugAssign, target: ast.Name) -> bool:
     """True where something else may have the value of a variable when ``statement`` changes it."""
-    start = (statement.lineno, statement.col_offset)
     loops = {
         outer for outer in site.ancestors(statement) if isinstance(outer, (ast.For, ast.While))
     }
     return any(
-        (load.lineno, load.col_offset) < start or not loops.isdisjoint(site.ancestors(load))
+        start_of(load) < start_of(statement) or not loops.isdisjoint(site.ancestors(load))
         for load in site.loads(target.id)
     )
 
