@@ -12,6 +12,7 @@ from tclint.records import record
 from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import CompileCall
 from tclint.semantics.symbols import parameters_of
+from tclint.semantics.syntax import names_in
 from tclint.semantics.values import UNKNOWN, Function, Object, Value
 
 _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.Sequential"})
@@ -105,9 +106,7 @@ def _stack(
             ast.Call(func=ast.Name(id="range"), args=[length], keywords=[]),
         ):
             count = _number(length, model)
-            numbers = {part.id for part in ast.walk(target) if isinstance(part, ast.Name)}
-            used = {part.id for part in ast.walk(made) if isinstance(part, ast.Name)}
-            if count is not None and numbers.isdisjoint(used):
+            if count is not None and names_in(target).isdisjoint(names_in(made)):
                 yield _Stack(attribute, ast.unparse(block).rpartition(".")[2], count)
 
 

@@ -13,8 +13,9 @@ from tclint.semantics.collect import dotted_name
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.flow import Definition
 from tclint.semantics.site import Site, once
-from tclint.semantics.symbols import ModuleInfo
-from tclint.semantics.syntax import nodes, start_of
+from tclint.semantics.symbols import ModuleInfo, parameters_of
+from tclint.semantics.syntax import names_in, nodes, start_of
+from tclint.semantics.syntax import own_nodes as nodes_of
 from tclint.semantics.training import StepBody
 
 from ..lib.facts.training_loops import called, differentiated, own_nodes
@@ -70,7 +71,7 @@ def _batches(site: Site, source: ast.expr, target: ast.expr) -> Batches | None:
     loader = search.made(scope, source)
     if loader is None:
         return None
-    return Batches(loader, frozenset(_bound(target)), search.wrapped)
+    return Batches(loader, frozenset(names_in(target)), search.wrapped)
 
 
 def is_first_over(site: Site, loop: StepBody, loader: ast.Call, calls: frozenset[str]) -> bool:
@@ -79,7 +80,7 @@ def is_first_over(site: Site, loop: StepBody, loader: ast.Call, calls: frozenset
     others = [
         node
         for scope in search.scopes()
-        for node in _own(scope)
+        for node in nodes_of(scope)
         if isinstance(node, ast.For)
         and any(differentiated(node))
         and not calls.isdisjoint(map(called, own_nodes(node)))
@@ -127,10 +128,10 @@ class _Search:
         """What a variable is assigned, or what calls give for a parameter; None for all else."""
         stores = [
             node
-            for node in _own(scope)
-            if isinstance(node, ast.Name) and node.id == name and not _is_read(node)
+            for node in nodes_of(scope)
+            if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load)
         ]
-        statements = [node for node in _own(scope) if isinstance(node, ast.Assign)]
+        statements = [node for node in nodes_of(scope) if isinstance(node, ast.Assign)]
         for store in stores:
             made = next((s for s in statements if store in ast.walk(s.targets[0])), None)
             if made is None:
@@ -141,7 +142,7 @@ class _Search:
                 yield from self._assigned(scope, made, store)
         if stores or isinstance(scope, ast.Module):
             return
-        if name in _parameters(scope):
+        if name in [one.arg for one, _ in parameters_of(scope)]:
             yield from self._given(scope, name)
         else:
             yield from self._held(self._module.tree, name)
@@ -164,7 +165,7 @@ class _Search:
         info = self._module.functions.get(function)
         if info is None or not isinstance(info.node, ast.FunctionDef):
             return
-        for node in _own(info.node):
+        for node in nodes_of(info.node):
             match node:
                 case ast.Return(value=ast.Tuple(elts=parts)) if place is not None:
                     if place < len(parts):
@@ -179,7 +180,7 @@ class _Search:
             if scope not in methods:
                 continue
             for method in methods:
-                for node in _own(method):
+                for node in nodes_of(method):
                     match node:
                         case ast.Assign(
                             targets=[ast.Attribute(value=ast.Name(id="self"), attr=attribute)],
@@ -191,9 +192,9 @@ class _Search:
         """What the calls of a function in this file pass for a parameter."""
         if self._module.functions.get(function.name) is None:
             return
-        place = _parameters(function).index(name)
+        place = [one.arg for one, _ in parameters_of(function)].index(name)
         for scope in self.scopes():
-            for node in _own(scope):
+            for node in nodes_of(scope):
                 match node:
                     case ast.Call(func=ast.Name(id=called), args=args, keywords=keywords) if (
                         called == function.name
@@ -210,20 +211,6 @@ class _Search:
                 yield node
 
 
-def _own(scope: Scope) -> Iterator[ast.AST]:
-    """What a scope holds, without the functions and classes inside."""
-    pending: list[ast.AST] = [*scope.body]
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            pending += ast.iter_child_nodes(node)
-
-
-def _is_read(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Load)
-
-
 def _is_passed_on(statement: ast.Assign, store: ast.Name) -> bool:
     """True where a framework wraps a loader: `loader = accelerator.prepare(loader)`."""
     match statement:
@@ -235,15 +222,6 @@ def _is_passed_on(statement: ast.Assign, store: ast.Name) -> bool:
             given = args[place] if place < len(args) else None
             return isinstance(given, ast.Name) and given.id == store.id
     return False
-
-
-def _parameters(function: ast.FunctionDef) -> list[str]:
-    arguments = function.args
-    return [a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-
-
-def _bound(target: ast.expr) -> Iterator[str]:
-    return (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
 
 
 def is_given(loader: ast.Call, name: str) -> bool:

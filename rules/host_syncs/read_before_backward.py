@@ -12,7 +12,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.regexes import regex
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import end_of, nodes, start_of
+from tclint.semantics.syntax import end_of, names_in, nodes, start_of
 from tclint.semantics.training import StepBody, is_returned
 
 from ..lib.facts.copies import is_copy_to_host
@@ -167,13 +167,13 @@ def _outputs(loop: StepBody, losses: frozenset[str]) -> frozenset[str]:
     """What the losses are computed from that a call gave, or a model, and what follows."""
     made = [s for s in own_nodes(loop) if isinstance(s, ast.Assign)]
     made.sort(key=start_of)
-    from_calls = {n for s in made if _is_output(s.value) for t in s.targets for n in _bound(t)}
-    used = {n for s in made if losses & set(_bound(*s.targets)) for n in _read_names(s.value)}
-    of_models = {n for s in made if _is_of_model(s.value) for t in s.targets for n in _bound(t)}
+    from_calls = {n for s in made if _is_output(s.value) for n in names_in(*s.targets)}
+    used = {n for s in made if losses & names_in(*s.targets) for n in names_in(s.value)}
+    of_models = {n for s in made if _is_of_model(s.value) for n in names_in(*s.targets)}
     known = set(losses) | (used & from_calls) | (_made_of(made, losses) & of_models)
     for statement in made:
-        if known & _read_names(statement.value) and not _is_known_without(statement.value):
-            known |= set(_bound(*statement.targets))
+        if known & names_in(statement.value) and not _is_known_without(statement.value):
+            known |= names_in(*statement.targets)
     return frozenset(known)
 
 
@@ -191,20 +191,9 @@ def _made_of(made: Sequence[ast.Assign], losses: frozenset[str]) -> set[str]:
     """All variables that losses are computed from, however far back."""
     known: set[str] = set(losses)
     for statement in reversed(made):
-        if known & set(_bound(*statement.targets)):
-            known |= _read_names(statement.value)
+        if known & names_in(*statement.targets):
+            known |= names_in(statement.value)
     return known
-
-
-def _bound(*targets: ast.expr) -> Iterator[str]:
-    for target in targets:
-        for node in nodes(target):
-            if isinstance(node, ast.Name):
-                yield node.id
-
-
-def _read_names(node: ast.AST) -> set[str]:
-    return {n.id for n in nodes(node) if isinstance(n, ast.Name)}
 
 
 def _is_known_without(node: ast.expr) -> bool:
@@ -223,13 +212,13 @@ def _waits(site: Site, node: ast.expr, losses: frozenset[str], outputs: frozense
         case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[], keywords=[]) if (
             name in _READS
         ):
-            return bool(outputs & _read_names(owner)) and not _is_known_without(owner)
+            return bool(outputs & names_in(owner)) and not _is_known_without(owner)
         case ast.Call(func=ast.Attribute(value=owner)) if is_copy_to_host(site, node):
-            return bool(outputs & _read_names(owner)) and not _is_known_without(owner)
+            return bool(outputs & names_in(owner)) and not _is_known_without(owner)
         case ast.Call(func=ast.Name(id=name), args=[number], keywords=[]) if name in _NUMBERS:
-            return bool(losses & _read_names(number)) and not _is_known_without(number)
+            return bool(losses & names_in(number)) and not _is_known_without(number)
         case ast.Call(args=[tested, *_]) if called(node) in _TESTS:
-            asked = outputs & _read_names(tested) and not _is_known_without(tested)
+            asked = outputs & names_in(tested) and not _is_known_without(tested)
             return bool(asked) and _decides(site, node)
         case ast.Call() if _helper(site, node) is not None:
             return bool(_reads_of(site, node, outputs))
@@ -274,7 +263,7 @@ def _taken(helper: ast.FunctionDef, call: ast.Call, outputs: frozenset[str]) -> 
     names = [a.arg for a in (*helper.args.posonlyargs, *helper.args.args)]
     names = names[1:] if names[:1] == ["self"] else names
     given = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
-    return {name for name, value in given if name is not None and outputs & _read_names(value)}
+    return {name for name, value in given if name is not None and outputs & names_in(value)}
 
 
 def _helper(site: Site, node: ast.AST) -> ast.FunctionDef | None:
@@ -299,12 +288,12 @@ def _reads_of(site: Site, node: ast.expr, outputs: frozenset[str]) -> tuple[ast.
     reads: list[ast.expr] = []
     for part in _always(helper.body):
         match part:
-            case ast.Assign(targets=targets, value=value) if known & _read_names(value):
-                known |= set() if _is_known_without(value) else set(_bound(*targets))
-            case ast.For(target=target, iter=over) if known & _read_names(over):
-                known |= set(_bound(target))
+            case ast.Assign(targets=targets, value=value) if known & names_in(value):
+                known |= set() if _is_known_without(value) else names_in(*targets)
+            case ast.For(target=target, iter=over) if known & names_in(over):
+                known |= names_in(target)
             case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[], keywords=[]):
-                if name in _READS | {"cpu"} and known & _read_names(owner):
+                if name in _READS | {"cpu"} and known & names_in(owner):
                     reads += [] if _is_known_without(owner) else [part]
     return tuple(reads)
 
@@ -365,7 +354,7 @@ def _repair(event: TrainingCall, read: ast.expr) -> Repair | Decline:
     start = body.index(statement)
     end = max((k for k, one in enumerate(body) if _steps(one)), default=start)
     between = body[start + 1 : end + 1]
-    kept = _read_names(statement)
+    kept = names_in(statement)
     if end == start or _needs(between, changed, kept):
         return Decline("the value is used or changed before the optimizer's step")
     return Repair(

@@ -12,7 +12,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.records import record
 from tclint.semantics.events import Call
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import names_in
 from tclint.semantics.values import Tensor
 
 from ..lib.facts.fallbacks import KEPT, is_fallback
@@ -228,7 +228,7 @@ def _repair(event: Call, found: _Loss) -> Repair | Decline:
     arguments = {"x": found.logits, "target": found.target}
     if found.weight is not None:
         arguments["weight"] = found.weight
-    needed = {n.id for part in arguments.values() for n in nodes(part) if isinstance(n, ast.Name)}
+    needed = names_in(*arguments.values())
     dropped = unused_without(site, found.whole, found.assignments(site), needed)
     if isinstance(dropped, Decline):
         return dropped

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tclint.diagnostics import Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import names_in, nodes
 
 from ..lib.facts.purity import is_pure
 from ..lib.facts.reaching import block_of
@@ -149,8 +149,9 @@ def reaches(
     if last not in block:
         return False
     between = [s for s in block[block.index(first) : block.index(last)] if s not in without]
-    names = {n.id for n in nodes(node) if isinstance(n, ast.Name)}
-    return not any(is_written(n, name) for s in between for n in nodes(s) for name in names)
+    return not any(
+        is_written(n, name) for s in between for n in nodes(s) for name in names_in(node)
+    )
 
 
 def is_one_value(site: Site, x: ast.expr, parts: Iterable[ast.expr], place: ast.expr) -> bool:

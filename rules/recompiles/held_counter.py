@@ -12,6 +12,7 @@ from tclint.semantics.events import NumberCounted
 from tclint.semantics.flow import Definition
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.symbols import parameters_of
 from tclint.semantics.values import UNKNOWN, Class, Mapping, Object, Sequence, Static, Value
 
 from .attributes import is_integer_literal
@@ -126,11 +127,7 @@ def _source(made: Definition) -> ast.expr | None:
 
 
 def _parameters(site: Site) -> list[str]:
-    scope = site.body.scope
-    if isinstance(scope, ast.Module):
-        return []
-    spec = scope.args
-    return [one.arg for one in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+    return [one.arg for one, _ in parameters_of(site.function.node)] if site.function else []
 
 
 def _receivers(site: Site, name: str) -> list[tuple[Site, ast.expr]]:

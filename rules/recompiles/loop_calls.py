@@ -8,6 +8,7 @@ from typing import Final
 
 from tclint.semantics.events import CompileCall
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import names_in
 
 # torch compiles a function anew so often; shorter loops stay compiled.
 _LIMIT: Final = 8
@@ -29,9 +30,10 @@ def calls_of_compiled(event: CompileCall) -> Iterator[ast.Call]:
 
 def names_loop(site: Site, node: ast.expr) -> bool:
     """True for what holds the variable of a loop around it that is not short."""
-    held = _names(node)
+    held = names_in(node)
     return any(
-        isinstance(loop, ast.For) and held & _names(loop.target) for loop in long_loops(site, node)
+        isinstance(loop, ast.For) and held & names_in(loop.target)
+        for loop in long_loops(site, node)
     )
 
 
@@ -44,10 +46,6 @@ def long_loops(site: Site, node: ast.expr) -> Iterator[ast.For | ast.While]:
             isinstance(outer, ast.For) and not _is_short(outer.iter)
         ):
             yield outer
-
-
-def _names(node: ast.expr) -> set[str]:
-    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
 
 
 def _is_short(iterable: ast.expr) -> bool:

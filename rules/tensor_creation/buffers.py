@@ -12,7 +12,7 @@ from tclint.semantics.lattice import all_are, options, tensor_in
 from tclint.semantics.ownership import fate_of
 from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import names_in, nodes
 from tclint.semantics.values import Object, Tensor
 
 from ..lib.facts.purity import VIEWS
@@ -182,7 +182,7 @@ def _name(site: Site, whole: ast.expr, cls: ClassInfo) -> str:
         name = "_" + parent.targets[0].id.lstrip("_")
     taken = {n.attr for n in nodes(cls.node) if isinstance(n, ast.Attribute)}
     taken |= {str(n.value) for n in nodes(cls.node) if isinstance(n, ast.Constant)}
-    taken |= {n.id for n in nodes(cls.node) if isinstance(n, ast.Name)} | set(cls.methods)
+    taken |= names_in(cls.node) | set(cls.methods)
     number = 1
     unique = name
     while unique in taken:

@@ -14,7 +14,7 @@ from tclint.records import record
 from tclint.regexes import regex
 from tclint.semantics.events import ParameterLoop
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import names_in, nodes
 
 from ..lib.facts.tensor_lists import (
     Names,
@@ -154,9 +154,9 @@ def _is_average(update: _Update, names: Names) -> bool:
     """True where both tensors are the loop's, and no number is."""
     numbers = [number for number in (update.decay, update.weight) if number is not None]
     return (
-        not names.bound.isdisjoint(_names_in(update.average))
-        and not names.bound.isdisjoint(_names_in(update.new))
-        and not any(names.bound & _names_in(number) for number in numbers)
+        not names.bound.isdisjoint(names_in(update.average))
+        and not names.bound.isdisjoint(names_in(update.new))
+        and not any(names.bound & names_in(number) for number in numbers)
     )
 
 
@@ -180,8 +180,8 @@ def _written_out(statements: list[ast.stmt], names: Names) -> Decline | None:
             is_one = _is_step_towards(new, kept)
         case _:
             return None
-    known = _names_in(kept) | {n for s in statements for n in _stored(s)}
-    mentioned = _names_in(new)
+    known = names_in(kept) | {n for s in statements for n in _stored(s)}
+    mentioned = names_in(new)
     if not is_one or names.bound.isdisjoint(known) or not mentioned & (names.bound | known):
         return None
     return Advice(
@@ -237,10 +237,6 @@ def _stored(statement: ast.stmt) -> Iterator[str]:
             yield node.id
 
 
-def _names_in(node: ast.AST) -> set[str]:
-    return {n.id for n in nodes(node) if isinstance(n, ast.Name)}
-
-
 def _function(site: Site) -> str:
     scope = site.body.scope
     return "" if isinstance(scope, (ast.Module, ast.Lambda)) else scope.name
@@ -277,7 +273,7 @@ def _repair(
     obstacle = _obstacle(site, loop, names, update, spelled)
     if obstacle is not None:
         return Decline(obstacle)
-    taken = {n.id for n in nodes(site.body.scope) if isinstance(n, ast.Name)}
+    taken = names_in(site.body.scope)
     averages, news = (_free(name, taken) for name in ("averages", "news"))
     parts: dict[str, ast.expr | ast.stmt] = {}
     lines = [
@@ -376,14 +372,14 @@ def _listed(
 
 def _own_iterable(names: Names, tensor: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     """Of `zip`, the part that alone gives a tensor."""
-    mentioned = _names_in(tensor) & names.bound
+    mentioned = names_in(tensor) & names.bound
     match names.target, names.iterable:
         case (
             ast.Tuple(elts=targets),
             ast.Call(func=ast.Name(id="zip"), args=iterables, keywords=keywords),
         ) if len(targets) == len(iterables) and all(k.arg == "strict" for k in keywords):
             for target, iterable in zip(targets, iterables, strict=True):
-                if mentioned <= _names_in(target):
+                if mentioned <= names_in(target):
                     return target, iterable
     return None
 

@@ -13,6 +13,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.regexes import regex
 from tclint.semantics.events import ParameterLoop
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import names_in
 
 from ..lib.facts.tensor_lists import Names, is_over_tensors, loop_names
 from ..lib.facts.training_loops import runs_every_time
@@ -78,7 +79,7 @@ def _changed(statements: Sequence[ast.stmt], names: Names) -> str | None:
         operation = _operation(statement)
         if operation is None or (done is not None and operation[0] != "detach_"):
             return None
-        if names.bound.isdisjoint(_names_in(operation[1])):
+        if names.bound.isdisjoint(names_in(operation[1])):
             return None
         done = done if operation[0] == "detach_" else operation[0]
     return done
@@ -125,10 +126,6 @@ def _is_scaled_gradient(node: ast.expr) -> bool:
             ]
             return len(gradients) == 1 and all(map(_is_plain, (left, right)))
     return False
-
-
-def _names_in(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def _repair(site: Site, loop: ast.For, changed: str) -> Repair | Decline:

@@ -11,7 +11,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.regexes import regex
 from tclint.semantics.events import ParameterLoop
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import nodes, start_of
+from tclint.semantics.syntax import names_in, nodes, start_of
 
 from ..lib.facts.devices import may_be_on_gpu
 from ..lib.facts.tensor_lists import Names, is_over_tensors, loop_names
@@ -70,17 +70,17 @@ def _reads(site: Site, loop: ast.For, names: Names) -> list[ast.expr]:
     reads: list[ast.expr] = []
     for node in sorted(own_nodes(loop), key=start_of):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if known & _names(value):
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if known & names_in(value):
                 known.add(name)
-                if not _is_number(value) and (_has_norm(value) or norms & _names(value)):
+                if not _is_number(value) and (_has_norm(value) or norms & names_in(value)):
                     norms.add(name)
                 else:
                     norms.discard(name)
             case ast.Call(func=ast.Attribute(value=owner, attr="item"), args=[]):
-                if known & _names(owner) and _for_each(site, node, loop):
+                if known & names_in(owner) and _for_each(site, node, loop):
                     reads.append(node)
             case ast.If(test=ast.Compare(left=left, comparators=[right]) as test):
-                if norms & (_names(left) | _names(right)) and _for_each(site, node, loop):
+                if norms & (names_in(left) | names_in(right)) and _for_each(site, node, loop):
                     reads.append(test)
             case ast.If(test=test) if _is_asked(test, known) and _for_each(site, node, loop):
                 reads.append(test)
@@ -100,7 +100,7 @@ def _is_asked(test: ast.expr, known: set[str]) -> bool:
     """True for `if torch.isnan(p.grad).any()`, whose answer the device has."""
     return any(
         called(part) in ("isnan", "isfinite", "isinf")
-        and bool(known & _names(part))
+        and bool(known & names_in(part))
         and "item" not in map(called, nodes(test))
         for part in nodes(test)
     )
@@ -122,17 +122,13 @@ def _for_each(site: Site, node: ast.AST, loop: ast.For) -> bool:
     return False
 
 
-def _names(node: ast.AST) -> set[str]:
-    return {n.id for n in nodes(node) if isinstance(n, ast.Name)}
-
-
 def _is_norm(element: ast.expr, names: Names) -> bool:
     match element:
         case ast.Call(func=ast.Attribute(value=inner, attr="to" | "cuda")):
             return _is_norm(inner, names)
         case ast.Call():
             return called(element) in ("norm", "vector_norm") and bool(
-                names.bound & _names(element)
+                names.bound & names_in(element)
             )
     return False
 

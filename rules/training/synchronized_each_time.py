@@ -11,7 +11,7 @@ from tclint.lint.rule import Finding, Rule
 from tclint.regexes import regex
 from tclint.semantics.events import TrainingCall
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import last_name, names_in, nodes
 from tclint.semantics.training import StepBody
 
 from ..lib.facts.training_loops import called, differentiated, is_test, own_nodes, runs_every_time
@@ -56,7 +56,7 @@ class SynchronizedEachTime(Rule[TrainingCall]):
         names = next((names for run, names in differentiated(event.loop) if run is call), None)
         if names is None or any(k.arg == "retain_graph" for k in call.keywords):
             return None
-        if isinstance(event.loop, ast.For) and names & _bound(event.loop.target):
+        if isinstance(event.loop, ast.For) and names & names_in(event.loop.target):
             return None  # losses of one forward pass
         if not _accumulates(site, event.loop, call) or not _is_spread(site, call):
             return None
@@ -88,7 +88,7 @@ def _accumulates(site: Site, loop: StepBody, call: ast.Call) -> bool:
 def _is_optimizer_step(node: ast.AST) -> bool:
     match node:
         case ast.Call(func=ast.Attribute(value=owner, attr="step")):
-            return _OPTIMIZER.search(_last(owner)) is not None
+            return _OPTIMIZER.search(last_name(owner)) is not None
     return False
 
 
@@ -109,14 +109,14 @@ def _says_every_few(test: ast.expr) -> bool:
             case ast.BinOp(op=ast.Mod()):
                 return True
             case ast.Compare(ops=[ast.GtE() | ast.Eq()], comparators=[limit]):
-                if _FEW.search(_last(limit)):
+                if _FEW.search(last_name(limit)):
                     return True
     return False
 
 
 def _is_spread(site: Site, call: ast.Call) -> bool:
     """True where the file puts a model into DDP, or is one of several processes that train it."""
-    if isinstance(call.func, ast.Attribute) and _ACCELERATOR.search(_last(call.func.value)):
+    if isinstance(call.func, ast.Attribute) and _ACCELERATOR.search(last_name(call.func.value)):
         return True
     text = site.module.file.text
     if "DistributedDataParallel" not in text:
@@ -125,14 +125,3 @@ def _is_spread(site: Site, call: ast.Call) -> bool:
         isinstance(node, ast.Call) and site.dotted(node.func) in _DDP
         for node in ast.walk(site.module.tree)
     )
-
-
-def _bound(target: ast.expr) -> set[str]:
-    return {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
-
-
-def _last(node: ast.expr) -> str:
-    match node:
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-    return ""

@@ -121,6 +121,11 @@ def asked_of(test: ast.expr) -> Iterator[ast.expr]:
             yield test
 
 
+def names_in(*roots: ast.AST) -> set[str]:
+    """The variables that some code names, to read or to bind them."""
+    return {node.id for root in roots for node in nodes(root) if isinstance(node, NAME)}
+
+
 def start_of(node: ast.AST) -> tuple[int, int]:
     """The row and the column of a node's first character."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)

@@ -11,7 +11,7 @@ from tclint.records import record
 from tclint.regexes import regex
 from tclint.semantics.bounds import Bound
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import last_name, names_in, nodes
 
 Loop = ast.For | ast.ListComp | ast.GeneratorExp
 _OF_MODULES: Final = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
@@ -39,7 +39,7 @@ def loop_names(loop: Loop) -> Names | None:
         target, iterable = loop.generators[0].target, loop.generators[0].iter
     else:
         return None
-    bound = frozenset(n.id for n in nodes(target) if isinstance(n, ast.Name))
+    bound = frozenset(names_in(target))
     return Names(bound, target, iterable)
 
 
@@ -60,7 +60,7 @@ def may_be_gone_over_twice(site: Site, node: ast.expr) -> bool:
         case ast.Name():
             made = site.flow.value(node)
             return isinstance(made, (ast.List, ast.ListComp, ast.Dict, ast.Tuple)) or (
-                isinstance(made, ast.Call) and _last(made.func) in ("list", "tuple", "dict")
+                isinstance(made, ast.Call) and last_name(made.func) in ("list", "tuple", "dict")
             )
     return False
 
@@ -79,9 +79,9 @@ def _gives_tensors(site: Site, node: ast.expr, depth: int) -> bool:
         case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in _VIEWS:
             return _gives_tensors(site, owner, depth)
         case ast.Call(func=func, args=args):
-            if _last(func) in _OF_MODULES | _STATES:
+            if last_name(func) in _OF_MODULES | _STATES:
                 return True
-            wraps = _last(func) in _WRAPPERS or _last(func) in ("from_iterable", "filter")
+            wraps = last_name(func) in _WRAPPERS or last_name(func) in ("from_iterable", "filter")
             return wraps and any(_gives_tensors(site, one, depth) for one in args)
         case ast.ListComp(generators=[ast.comprehension(iter=inner)]):
             return _gives_tensors(site, inner, depth)
@@ -109,10 +109,3 @@ def is_of_a_state(site: Site, node: ast.expr) -> bool:
             ):
                 return True
     return False
-
-
-def _last(node: ast.expr) -> str:
-    match node:
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-    return ""

@@ -10,7 +10,7 @@ from typing import Final
 
 from tclint.regexes import regex
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import children
+from tclint.semantics.syntax import children, last_name, names_in
 from tclint.semantics.training import StepBody
 
 _NESTED: Final = (
@@ -37,10 +37,7 @@ def own_nodes(loop: StepBody) -> Iterator[ast.AST]:
 
 def called(node: ast.AST) -> str:
     """The last name that a call calls; empty for everything else."""
-    match node:
-        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
-            return name
-    return ""
+    return last_name(node.func) if isinstance(node, ast.Call) else ""
 
 
 def runs_every_time(
@@ -145,9 +142,7 @@ def differentiated(loop: StepBody) -> tuple[tuple[ast.Call, frozenset[str]], ...
     for node in own_nodes(loop):
         owner = differentiates(node) if isinstance(node, ast.Call) else None
         if isinstance(node, ast.Call) and owner is not None:
-            mentioned = [owner, *node.args]
-            names = {n.id for part in mentioned for n in ast.walk(part) if isinstance(n, ast.Name)}
-            found.append((node, frozenset(names - {"self"})))
+            found.append((node, frozenset(names_in(owner, *node.args) - {"self"})))
     return tuple(found)
 
 

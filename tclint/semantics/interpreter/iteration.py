@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Final
 
 from tclint.semantics.interpreter.operators import elements
 from tclint.semantics.lattice import join, options
 from tclint.semantics.symbols import ClassInfo
-from tclint.semantics.syntax import ATTRIBUTE, NAME
+from tclint.semantics.syntax import ATTRIBUTE, NAME, last_name
 from tclint.semantics.values import (
     UNKNOWN,
     DataScalar,
@@ -38,11 +37,9 @@ def is_named_tuple(cls: ClassInfo | None) -> bool:
     """True for a class that says that it is a ``typing.NamedTuple``."""
     if cls is None:
         return False
-    return any(isinstance(base, (NAME, ATTRIBUTE)) and _last(base) == _TUPLE for base in cls.bases)
-
-
-def _last(node: ast.expr) -> str:
-    return node.id if isinstance(node, NAME) else getattr(node, "attr", "")
+    return any(
+        isinstance(base, (NAME, ATTRIBUTE)) and last_name(base) == _TUPLE for base in cls.bases
+    )
 
 
 def as_tuple(value: Value) -> Value:
