@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from tclint.semantics.events import ModuleWrite
 from tclint.semantics.symbols import FunctionInfo
+from tclint.semantics.syntax import beside
 
 from ..lib.judge.init_end import first_argument
 
@@ -52,18 +52,10 @@ def is_made_when_missing(event: ModuleWrite) -> bool:
             missing = inside in outer.body
             if _asks(event, outer.test, missing=missing):
                 return _starts_as_none(event)
-        for block in _blocks(outer):
-            if inside in block and any(_returns_it(event, s) for s in block[: block.index(inside)]):
-                return _starts_as_none(event)
+        if any(_returns_it(event, before) for before in beside(outer, inside)[0]):
+            return _starts_as_none(event)
         inside = outer
     return False
-
-
-def _blocks(node: ast.AST) -> Iterator[list[ast.AST]]:
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(node, name, None)
-        if isinstance(block, list):
-            yield block
 
 
 def _returns_it(event: ModuleWrite, statement: ast.AST) -> bool:

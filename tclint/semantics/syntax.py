@@ -163,3 +163,12 @@ def blocks_of(statement: ast.AST) -> Iterator[list[ast.stmt]]:
                 yield owner.body
         elif isinstance(part, list) and part:
             yield part
+
+
+def beside(outer: ast.AST | None, inner: ast.AST) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """The statements before and behind one in the block of ``outer`` that holds it."""
+    for block in blocks_of(outer) if outer is not None else ():
+        for place, statement in enumerate(block):
+            if statement is inner:
+                return block[:place], block[place + 1 :]
+    return [], []

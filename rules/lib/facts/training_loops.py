@@ -10,7 +10,7 @@ from typing import Final
 
 from tclint.regexes import regex
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import children, last_name, names_in
+from tclint.semantics.syntax import beside, children, last_name, names_in
 from tclint.semantics.training import StepBody
 
 _NESTED: Final = (
@@ -99,12 +99,8 @@ def _holds_otherwise(outer: ast.AST, inner: ast.AST, others: Collection[ast.AST]
 
 def _is_left_before(outer: ast.AST, inner: ast.AST) -> bool:
     """True where the block ends before a statement in most steps: `if i % 100: continue`."""
-    for block in ("body", "orelse", "finalbody"):
-        statements = getattr(outer, block, [])
-        if isinstance(statements, list) and inner in statements:
-            before = statements[: statements.index(inner)]
-            return any(map(_leaves_mostly, before))
-    return False
+    before, _ = beside(outer, inner)
+    return any(map(_leaves_mostly, before))
 
 
 def _leaves_mostly(statement: ast.stmt) -> bool:

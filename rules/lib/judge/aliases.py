@@ -11,7 +11,7 @@ from tclint.semantics.callees import callees
 from tclint.semantics.lattice import options
 from tclint.semantics.ownership import allocates, is_fresh, is_local, is_unshared, read_into
 from tclint.semantics.site import Site, once
-from tclint.semantics.syntax import end_of, nodes, start_of
+from tclint.semantics.syntax import beside, end_of, nodes, start_of
 from tclint.semantics.values import Tensor
 from tclint.torch_facts.memory import READING_FUNCTIONS, READING_METHODS, VIEW_METHODS
 
@@ -20,7 +20,6 @@ from .verdict import PROVED, Changes, Refused, Verdict
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _Part = TypeVar("_Part", bound=ast.AST)
-_BLOCKS = ("body", "orelse", "finalbody")
 _OUTSIDE = (ast.Yield, ast.YieldFrom, ast.Await)
 
 
@@ -124,15 +123,11 @@ def _made(site: Site, node: ast.AST, name: str) -> ast.Assign | None:
     """The assignment of a new tensor that certainly ran before ``node``."""
     inner = node
     for outer in site.ancestors(node):
-        for field in _BLOCKS:
-            block = getattr(outer, field, None)
-            if not isinstance(block, list) or inner not in block:
-                continue
-            for before in reversed(block[: block.index(inner)]):
-                if isinstance(before, ast.Assign) and any(
-                    isinstance(target, ast.Name) and target.id == name for target in before.targets
-                ):
-                    return before if _is_new(site, before, before.targets[0]) else None
+        for before in reversed(beside(outer, inner)[0]):
+            if isinstance(before, ast.Assign) and any(
+                isinstance(target, ast.Name) and target.id == name for target in before.targets
+            ):
+                return before if _is_new(site, before, before.targets[0]) else None
         inner = outer
     return None
 

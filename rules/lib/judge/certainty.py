@@ -12,6 +12,7 @@ from typing import Final
 
 from tclint.semantics.lattice import all_are, options
 from tclint.semantics.site import Site, once
+from tclint.semantics.syntax import beside
 from tclint.semantics.values import DataScalar, Object, Static, SymInt, Tensor
 from tclint.torch_facts import is_tensor_member
 from tclint.torch_facts.numbers import needs_tensor_first
@@ -143,11 +144,8 @@ def _before(site: Site, node: ast.expr) -> Iterator[ast.stmt]:
     """The plain statements that have run whenever ``node`` is evaluated."""
     inner: ast.AST = node
     for outer in site.ancestors(node):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(outer, name, None)
-            if isinstance(block, list) and inner in block:
-                earlier = block[: block.index(inner)]
-                yield from (s for s in earlier if isinstance(s, _SIMPLE))
+        before, _ = beside(outer, inner)
+        yield from (s for s in before if isinstance(s, _SIMPLE))
         if isinstance(outer, ast.Try):
             return  # a handler may run after less
         inner = outer

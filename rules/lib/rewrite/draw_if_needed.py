@@ -9,11 +9,11 @@ from tclint.diagnostics import Confidence, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.lattice import is_tensor, options
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import beside
 from tclint.semantics.values import Static
 
 from ..facts.known import constant
 from ..facts.purity import is_pure
-from ..facts.reaching import block_of
 from .proved import NO_TORCH
 
 _MESSAGE: Final = (
@@ -90,8 +90,7 @@ def _decision(site: Site, call: ast.Call) -> ast.Compare | Decline:
     test = site.parent(reads[0])
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return Decline(f"`{target.id}` is used for more than one comparison")
-    block = block_of(site, statement)
-    behind = block[block.index(statement) + 1 :]
+    _, behind = beside(site.parent(statement), statement)
     if not behind or not any(part is test for part in _evaluated(behind[0])):
         return Decline("the next statement does not test the number")
     return test

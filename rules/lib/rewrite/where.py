@@ -10,6 +10,7 @@ from tclint.diagnostics import Change, Decline
 from tclint.lint.rewrite import Repair, Replace
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
+from tclint.semantics.syntax import beside
 from tclint.semantics.values import Tensor
 from tclint.torch_facts.pointwise import is_pointwise
 from tclint.torch_facts.table import canonical
@@ -79,7 +80,7 @@ def _chosen(site: Site, statement: ast.If) -> Repair | Decline:
 
 def _returned(site: Site, statement: ast.If) -> Repair | Decline:
     """``if test: return a`` and ``return b``, which stands behind it or under `else`."""
-    behind = [] if statement.orelse else _behind(site, statement)
+    behind = [] if statement.orelse else beside(site.parent(statement), statement)[1][:1]
     match statement.body, statement.orelse or behind:
         case [ast.Return(value=ast.expr() as one)], [ast.Return(value=ast.expr() as other)]:
             arms = [one, other]
@@ -98,17 +99,6 @@ def _returned(site: Site, statement: ast.If) -> Repair | Decline:
     gone = [Replace(after, "") for after in behind]
     chosen = Replace(statement, f"return {template}", parts)
     return repair_as_proved(verdict, _MESSAGE, (chosen, *gone))
-
-
-def _behind(site: Site, statement: ast.If) -> list[ast.stmt]:
-    """The statement behind another one, in the same block."""
-    outer = site.parent(statement)
-    for field in ("body", "orelse", "finalbody"):
-        block = getattr(outer, field, None)
-        if isinstance(block, list) and statement in block:
-            place = block.index(statement) + 1
-            return block[place : place + 1]
-    return []
 
 
 def _judge_ways(

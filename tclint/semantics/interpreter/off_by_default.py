@@ -6,6 +6,7 @@ import ast
 
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.lattice import may_be_tensor, options
+from tclint.semantics.symbols import parameters_of
 from tclint.semantics.syntax import ATTRIBUTE, NAME
 from tclint.semantics.values import NONE, Static, Value
 
@@ -103,12 +104,9 @@ def _is_optional(frame: Frame, node: ast.expr) -> bool:
     spec = function.node.args
     if spec.kwarg is not None and spec.kwarg.arg == node.id:
         return True
-    plain = [*spec.posonlyargs, *spec.args]
-    defaults = [*zip(reversed(plain), reversed(spec.defaults), strict=False)]
-    defaults += [(a, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d]
     return any(
         argument.arg == node.id and isinstance(default, ast.Constant) and default.value is None
-        for argument, default in defaults
+        for argument, default in parameters_of(function.node)
     )
 
 
@@ -122,19 +120,12 @@ def _is_left_over(frame: Frame, node: ast.expr) -> bool:
                 return False
             if name == rest.arg:
                 return True
-            bindings = [
-                frame.body.parent(use)
-                for use in frame.body.names(name)
-                if isinstance(use.ctx, ast.Store)
-            ]
-            return bool(bindings) and all(
-                isinstance(binding, ast.Assign) and _goes_through(binding.value, rest.arg)
-                for binding in bindings
-            )
+            values = [one.value for one in frame.body.flow.made(name)]
+            return bool(values) and all(_goes_through(value, rest.arg) for value in values)
     return False
 
 
-def _goes_through(value: ast.expr, name: str) -> bool:
+def _goes_through(value: ast.expr | None, name: str) -> bool:
     """True for a comprehension over a dict."""
     if not isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp)):
         return False
