@@ -29,8 +29,8 @@ _ASYNC = "Async"
 _LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "cudaGraphLaunch")
 _COLLECTIVES = ("ncclDevKernel", "ncclKernel")
 _GRAPHS = ("CompiledFunction", "## Call CompiledFxGraph")
-_QUEUE = 1000
-"""A stream holds about so many launches that the GPU has not begun."""
+_QUEUE = 512
+"""A stream holds up to 1,024 launches that the GPU has not begun, less what else waits in it."""
 _UNSEEN = 1e-3
 """The share of a step that is too little to be drawn."""
 
