@@ -27,16 +27,11 @@ def statement_of(site: Site, node: ast.AST) -> ast.stmt | None:
 
 def definition(site: Site, name: ast.expr) -> ast.Assign | None:
     """The assignment in the same block that gave a variable the value it has at this read."""
-    statement = statement_of(site, name) if isinstance(name, ast.Name) else None
-    if statement is None or not isinstance(name, ast.Name):
+    found = site.flow.definition(name)
+    made = found.node if found is not None else None
+    if found is None or not isinstance(made, ast.Assign) or made.value is not found.value:
         return None
-    block = block_of(site, statement)
-    for earlier in reversed(block[: block.index(statement)]):
-        stores = [n for n in nodes(earlier) if is_written(n, name.id)]
-        if stores:
-            plain = isinstance(earlier, ast.Assign) and earlier.targets == stores
-            return earlier if plain and isinstance(earlier, ast.Assign) else None
-    return None
+    return made if reaches(site, made.targets[0], name, [made]) else None
 
 
 def is_written(node: ast.AST, name: str) -> bool:

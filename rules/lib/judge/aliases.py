@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from tclint.records import record
 from tclint.semantics.callees import callees
+from tclint.semantics.flow import Definition
 from tclint.semantics.lattice import options
 from tclint.semantics.ownership import allocates, is_fresh, is_local, is_unshared, read_into
 from tclint.semantics.site import Site, once
@@ -47,9 +48,13 @@ def is_written_later(site: Site, node: ast.expr | ast.stmt, name: str | None) ->
 
 def is_own_result(site: Site, name: str) -> bool:
     """True for a variable that holds nothing but results of operations of this function."""
-    return is_local(site, name) and all(
-        isinstance(one.node, ast.AugAssign) or (one.value is not None and is_fresh(site, one.value))
-        for one in site.flow.made(name)
+    return is_local(site, name) and all(gives_result(site, one) for one in site.flow.made(name))
+
+
+def gives_result(site: Site, made: Definition) -> bool:
+    """True for a definition that gives a variable the result of an operation."""
+    return isinstance(made.node, ast.AugAssign) or (
+        made.value is not None and is_fresh(site, made.value)
     )
 
 

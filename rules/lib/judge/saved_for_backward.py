@@ -31,7 +31,7 @@ from tclint.semantics.values import (
 from tclint.torch_facts.memory import READING_FUNCTIONS
 
 from ..facts.writes import ends_in_place, is_in_place, written
-from .aliases import is_let_go, is_own_result, runs_after
+from .aliases import gives_result, is_let_go, is_own_result, runs_after
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 _PLAIN = (Static, SymInt, DataScalar, External, Function, Class)
@@ -74,12 +74,9 @@ def _judge(site: Site, node: ast.expr | ast.stmt, kept: ast.expr, new: str | Non
 
 def _is_bound_later(site: Site, node: ast.AST, name: str) -> bool:
     """True where a variable may come to hold a tensor from elsewhere."""
-    bindings = [site.parent(store) for store in runs_after(site, node, site.stores(name))]
-    return not all(
-        isinstance(one, ast.AugAssign)
-        or (isinstance(one, ast.Assign) and is_fresh(site, one.value))
-        for one in bindings
-    )
+    later = {*runs_after(site, node, [one.node for one in site.flow.made(name)])}
+    made = [one for one in site.flow.made(name) if one.node in later]
+    return not all(gives_result(site, one) for one in made)
 
 
 def _may_write(site: Site, part: ast.AST, held: set[str], new: str | None) -> bool:

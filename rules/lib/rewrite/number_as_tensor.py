@@ -12,12 +12,13 @@ from tclint.records import record
 from tclint.semantics.body import Body
 from tclint.semantics.bounds import Bound
 from tclint.semantics.callees import Callee, callees
+from tclint.semantics.flow import Definition
 from tclint.semantics.ownership import blocks_around, is_unshared
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import start_of
 from tclint.semantics.values import DType, Tensor
 
-from ..facts.known import certain_tensor, is_parameter
+from ..facts.known import certain_tensor
 from ..facts.parameters import is_number_parameter
 from ..facts.reaching import is_changed
 from ..facts.uses import Uses, uses_of
@@ -83,21 +84,18 @@ class Way:
 
     def _follow_variable(self, node: ast.expr, number: Number, uses: Uses) -> None:
         """A variable that holds other values, too: each use that may see this one is judged."""
-        statement = self.site.parent(node)
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-        if not uses.several or not isinstance(target, ast.Name):
+        made = self.site.flow.holder(node)
+        if not uses.several or made is None or not isinstance(self.site.parent(node), ast.Assign):
             self.verdicts.append(Refused(f"{uses.lost}, so its uses cannot be followed"))
             return
-        assert isinstance(statement, ast.Assign)
-        others = [s for s in self.site.stores(target.id) if s is not target]
-        if is_parameter(self.site, target.id) or not all(is_changed(self.site, s) for s in others):
+        others = [one.node for one in self.site.flow.made(made.name) if one is not made]
+        if not all(isinstance(other, ast.AugAssign) for other in others):
             self.verdicts.append(_ONE_TYPE)
-        self._reads(statement, target.id, number)
+        self._reads(made, number)
 
-    def _reads(self, statement: ast.stmt, name: str, number: Number) -> None:
-        for made in self.site.flow.made(name):
-            for read in self.site.flow.reads(made) if made.node is statement else ():
-                self.use(read, replace(number, certain=False))
+    def _reads(self, made: Definition, number: Number) -> None:
+        for read in self.site.flow.reads(made):
+            self.use(read, replace(number, certain=False))
 
     def use(self, use: ast.expr, number: Number) -> None:
         """Judge one use of the number, and follow what is computed from it there."""
@@ -255,7 +253,9 @@ class Way:
             self.written = True
         self.verdicts.append(verdict)
         if not isinstance(verdict, Refused):
-            self._reads(statement, target.id, made)
+            for one in self.site.flow.made(target.id):
+                if one.node is statement:
+                    self._reads(one, made)
 
     def _use_equivalent(self, call: ast.Call, equivalent: TorchEquivalent) -> None:
         if equivalent.replace is not None:
