@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import Final
 
 from tclint.diagnostics import Confidence, Effect, Worth
 from tclint.lint.rule import Finding, Rule
 from tclint.semantics.events import TrainingCall
+from tclint.semantics.flow import Definition
 from tclint.semantics.site import Site
-from tclint.semantics.syntax import nodes
+from tclint.semantics.syntax import beside, nodes
 from tclint.semantics.training import StepBody
 
 from ..lib.facts.devices import may_be_on_gpu
@@ -61,18 +61,28 @@ class ClockWithoutWait(Rule[TrainingCall]):
 
 def _timed(site: Site, call: ast.Call, loop: StepBody) -> list[ast.AST] | None:
     """What runs between the start of a clock and this reading of it, from one block on."""
-    match site.parent(call):
-        case ast.BinOp(op=ast.Sub(), left=left, right=ast.Name(id=start)) if left is call:
-            pass
-        case ast.Assign(targets=[ast.Name(id=end)]):
-            start = _subtracted(site, end, loop)
-        case _:
+    end = site.flow.holder(call)
+    ends = [call, *([] if end is None else site.flow.reads(end))]
+    start = next(filter(None, (_subtracted(site, read) for read in ends)), None)
+    if start is None or not isinstance(start.value, ast.Call):
+        return None
+    inner: ast.AST = call
+    for outer in site.ancestors(call) if site.dotted(start.value.func) in _CLOCKS else ():
+        before, _ = beside(outer, inner)
+        if start.node in before and (outer is loop or isinstance(outer, ast.With)):
+            since = next(k for k, one in enumerate(before) if one is start.node)
+            return [*before[since + 1 :], *_before(inner, call)]
+        if outer is loop:
             return None
-    for block in _blocks(loop):
-        last = next((k for k, s in enumerate(block) if call in nodes(s)), None)
-        first = next((k for k, s in enumerate(block) if _starts(site, s, start)), None)
-        if last is not None and first is not None and first < last:
-            return [*block[first + 1 : last], *_before(block[last], call)]
+        inner = outer
+    return None
+
+
+def _subtracted(site: Site, end: ast.expr) -> Definition | None:
+    """What is subtracted from a time."""
+    match site.parent(end):
+        case ast.BinOp(op=ast.Sub(), left=left, right=start) if left is end:
+            return site.flow.definition(start)
     return None
 
 
@@ -90,30 +100,6 @@ def _before(node: ast.AST, call: ast.Call) -> list[ast.AST]:
             return [*found, *earlier, *_before(holder, call)]
         found += [part for part in parts if not isinstance(part, ast.stmt)]
     return found
-
-
-def _subtracted(site: Site, end: str, loop: StepBody) -> str:
-    """What is subtracted from a time."""
-    for load in site.loads(end):
-        match site.parent(load):
-            case ast.BinOp(op=ast.Sub(), left=left, right=ast.Name(id=start)) if left is load:
-                return start
-    return ""
-
-
-def _blocks(loop: StepBody) -> Iterator[list[ast.stmt]]:
-    """The body and the bodies of what is entered in it."""
-    yield loop.body
-    for node in nodes(loop):
-        if isinstance(node, ast.With):
-            yield node.body
-
-
-def _starts(site: Site, statement: ast.stmt, name: str) -> bool:
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=bound)], value=ast.Call(func=func)):
-            return bound == name and site.dotted(func) in _CLOCKS
-    return False
 
 
 def _is_work(timed: list[ast.AST]) -> bool:
