@@ -536,7 +536,7 @@ PROGRAMS = {
         def f8(x: torch.Tensor, rate: float, layers):
             for layer in layers:
                 a, b = (torch.rand([]) < rate, 1)
-                if not a:  # TCL161: skipping a layer at random needs the
+                if not a:  # TCL161: test first whether the rate is zero
                     x = x + layer
             return x
     """,
@@ -1337,6 +1337,16 @@ PROGRAMS = {
 
         def f3(x: torch.Tensor):
             for i in np.arange(3):  # TCL141: `j` is assigned more than once
+                try:
+                    j = i
+                    j = j + 1
+                    x = x + j
+                except ValueError:
+                    x = x + j
+            return x
+
+        def f4(x: torch.Tensor):
+            for i in np.arange(3):  # TCL141
                 try:
                     j = i
                     j = j + 1

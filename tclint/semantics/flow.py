@@ -2,8 +2,8 @@
 
 A `Definition` is what binds a variable: a statement, a parameter, a loop. Where ways through the
 function meet that bound it differently, another one stands for whichever came: in one round of a
-loop, reads that find one definition find one value. What leaves a loop or a block early may bring
-any definition from inside. Code inside that runs when somebody calls it (a function, a generator)
+loop, reads that find one definition find one value. What an exception ends early may bring any
+definition from inside. Code inside that runs when somebody calls it (a function, a generator)
 may find all. Variables that a function declares `global` or `nonlocal` have none.
 """
 
@@ -70,6 +70,7 @@ class Flow:
         self._named: dict[str, list[ast.Name]] = {}  # each read, but those of variables inside
         self._late: dict[str, dict[ast.Name, None]] = {}  # those that are read later
         self._way: _Way | None = {}  # None behind a `return`
+        self._left: list[list[_Way]] = [[]]  # where rounds of the loops around end before their end
         outer = [p for p in nodes(scope) if isinstance(p, (ast.Global, ast.Nonlocal))]
         self._declared: Final = {name for part in outer for name in part.names}
         for argument in _arguments(scope):
@@ -152,6 +153,8 @@ class Flow:
                 self._try(statement)
             case _:
                 self._simple(statement)
+        if isinstance(statement, (ast.Break, ast.Continue)) and self._way and self._left:
+            self._left[-1].append(self._way)
         if isinstance(statement, _LEAVING):
             self._way = None
 
@@ -202,15 +205,17 @@ class Flow:
             self._look(loop.test)
         else:
             self._bind(loop.target, loop)
+        self._left.append([])
         self._block(loop.body)
-        for one in self._all[count:]:
-            heads[one.name].merge([one])
+        for way in (*self._left.pop(), self._way or {}):
+            for name, head in heads.items():
+                head.merge([way.get(name)])
         self._way = None if after is None else {**after}
         self._block(loop.orelse)
         self._join(loop if isinstance(loop, ast.While) else loop.iter, [after, self._way], count)
 
     def _try(self, statement: ast.Try) -> None:
-        before, count = self._copy(), len(self._all)
+        before, count, left = self._copy(), len(self._all), len(self._left[-1])
         self._block([*statement.body, *statement.orelse])
         ways = [self._way]
         for handler in statement.handlers:
@@ -223,10 +228,12 @@ class Flow:
             ways.append(self._way)
         self._join(statement, ways, count)
         if statement.finalbody:
-            goes_on = self._way is not None
+            goes_on, last = self._way is not None, len(self._all)
             self._way = self._interrupted(statement, before, count)
             self._block(statement.finalbody)
             self._way = self._way if goes_on else None
+            for way in self._left[-1][left:]:  # they pass here, too
+                way.update(self._interrupted(statement, way, last) or {})
 
     def _with(self, statement: ast.With | ast.AsyncWith) -> None:
         before, count = self._copy(), len(self._all)
