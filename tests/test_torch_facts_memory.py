@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -17,15 +18,17 @@ pytest.importorskip("torch", reason="the tables are held against torch itself")
 import torch
 
 from tclint.torch_facts.memory import (
-    ALLOCATING_FUNCTIONS,
-    ALLOCATING_METHODS,
-    DESCRIPTIONS,
-    KEEPING_NO_ARGUMENT,
-    KEEPING_RESULT,
-    READING_METHODS,
-    VIEW_METHODS,
-    WRITING_NOTHING,
+    allocates,
+    describes,
+    effects,
+    gives_no_tensor,
+    gradient,
+    is_view,
+    only_computes,
+    shares_as_attribute,
+    writes_nothing,
 )
+from tclint.torch_facts.table import section
 from tests.samples import one_in
 
 _DTYPES = "float32 float64 float16 bfloat16 int64 uint8 bool complex64".split()
@@ -114,27 +117,25 @@ def _sharing(function: Callable[..., Any], *, leads: bool) -> tuple[int, list[st
     return calls, shared
 
 
-@pytest.mark.parametrize("name", one_in(8, sorted(ALLOCATING_METHODS)))
-def test_an_allocating_method_never_shares_memory_with_its_tensor(name: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        calls, shared = _sharing(getattr(torch.Tensor, name), leads=True)
-    assert calls > 0
-    assert shared == []
+EFFECTS: dict[str, str] = section("effects")
+ALLOCATING = [name for name in sorted(EFFECTS) if allocates(name) and "nested" not in name]
 
 
-@pytest.mark.parametrize("name", one_in(8, sorted(ALLOCATING_FUNCTIONS)))
-def test_an_allocating_function_never_shares_memory_with_an_argument(name: str) -> None:
-    function: Any = torch
-    for part in name.split(".")[1:]:
-        function = getattr(function, part)
+def _named(name: str) -> Callable[..., Any]:
+    if not name.startswith("torch."):
+        return getattr(torch.Tensor, name)  # type: ignore[no-any-return]
+    module, _, last = name.rpartition(".")
+    return getattr(import_module(module), last)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("name", one_in(8, ALLOCATING))
+def test_what_allocates_never_shares_memory_with_an_argument(name: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        calls, shared = _sharing(function, leads=True)
-        more_calls, more_shared = _sharing(function, leads=False)
-    # One that wants other arguments than these is looked at below.
-    assert calls + more_calls > 0 or name in _SPECIAL
-    assert shared + more_shared == []
+        _, shared = _sharing(_named(name), leads=True)
+        is_method = not name.startswith("torch.")
+        _, more = (0, []) if is_method else _sharing(_named(name), leads=False)
+    assert shared + more == []
 
 
 def _convolution(kind: str, rank: int) -> Any:
@@ -187,46 +188,101 @@ def test_a_function_with_arguments_of_its_own_gives_new_memory_each_time(name: s
     assert one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr()
 
 
-@pytest.mark.parametrize("name", sorted(WRITING_NOTHING))
+COMMON = """
+    torch.add torch.cat torch.stack torch.where torch.matmul torch.bmm torch.sum torch.relu
+    torch.nn.functional.gelu torch.nn.functional.softmax torch.nn.functional.layer_norm
+    torch.nn.functional.cross_entropy torch.nn.functional.conv2d torch.rand_like
+    add mul exp sum mean clone masked_fill gather new_zeros repeat cumsum
+""".split()
+
+
+@pytest.mark.parametrize("name", COMMON)
+def test_common_functions_are_known_to_allocate(name: str) -> None:
+    assert allocates(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    "view reshape t to cpu cuda float detach squeeze torch.reshape torch.einsum torch.chunk "
+    "torch.broadcast_to contiguous type".split(),
+)
+def test_common_views_are_known(name: str) -> None:
+    assert is_view(name)
+    assert writes_nothing(name)
+
+
+@pytest.mark.parametrize("name", [name for name in sorted(EFFECTS) if writes_nothing(name)])
 def test_no_form_of_a_function_writes_its_arguments(name: str) -> None:
-    forms = getattr(torch.ops.aten, name.removeprefix("torch."))
-    for form in forms.overloads():
-        arguments = getattr(forms, form)._schema.arguments
-        written = [a for a in arguments if a.alias_info is not None and a.alias_info.is_write]
+    forms = getattr(torch.ops.aten, name.removeprefix("torch."), None)
+    for form in forms.overloads() if forms else ():
+        schema = getattr(forms, form)._schema
+        lists = str(schema.arguments[0].type).startswith("List") and not schema.returns
+        written = (
+            []
+            if lists
+            else [a for a in schema.arguments if a.alias_info is not None and a.alias_info.is_write]
+        )
         assert all(a.is_out for a in written), form
 
 
-@pytest.mark.parametrize("name", sorted(VIEW_METHODS | READING_METHODS | DESCRIPTIONS))
-def test_every_name_is_one_of_tensors(name: str) -> None:
-    assert hasattr(torch.Tensor, name)
+@pytest.mark.parametrize("name", ["dropout", "relu", "leaky_relu", "silu"])
+def test_what_can_write_in_place_is_known(name: str) -> None:
+    assert "inplace" in (effects(f"torch.nn.functional.{name}") or ())
 
 
-@pytest.mark.parametrize("name", sorted(READING_METHODS))
+@pytest.mark.parametrize("name", "gather index_select inverse torch.nn.functional.nll_loss".split())
+def test_what_raises_for_some_numbers_only_computes_for_others(name: str) -> None:
+    assert effects(name)
+    assert not only_computes(name)
+
+
+@pytest.mark.parametrize("name", "nonzero torch.unique masked_select".split())
+def test_a_shape_that_depends_on_data_is_more_than_computing(name: str) -> None:
+    assert not only_computes(name)
+
+
+@pytest.mark.parametrize("name", "bernoulli multinomial torch.randint torch.normal".split())
+def test_what_draws_is_more_than_computing(name: str) -> None:
+    assert "draws" in (effects(name) or ())
+
+
+@pytest.mark.parametrize("name", [name for name in section("methods") if gives_no_tensor(name)])
 def test_a_reading_method_gives_no_tensor(name: str) -> None:
     for arguments in ((), (torch.ones(1),)):
         try:
             value = getattr(torch.ones(1), name)(*arguments)
-        except TypeError:
+        except (TypeError, RuntimeError, AttributeError):
             continue
         assert not [*_tensors(value)]
 
 
-@pytest.mark.parametrize("name", sorted(KEEPING_NO_ARGUMENT))
+def test_attributes() -> None:
+    assert {name for name in section("attributes") if shares_as_attribute(name)} == {
+        *"H T data imag mH mT real".split()
+    }
+    assert all(map(describes, "device dtype grad_fn is_cuda ndim requires_grad shape".split()))
+    assert not describes("grad")
+
+
+GRADIENTS: dict[str, str] = section("gradients")
+
+
+@pytest.mark.parametrize("name", one_in(4, sorted(GRADIENTS)))
 def test_autograd_keeps_what_the_table_says(name: str) -> None:
-    assert not _keeps(name, 0)
-    assert _keeps(name, 1) == (name in KEEPING_RESULT)
+    told = gradient(name) or frozenset()
+    assert _keeps(name, 0) == ("keeps-argument" in told)
+    assert _keeps(name, 1) == ("keeps-result" in told)
 
 
-@pytest.mark.parametrize("name", ["abs", "clamp", "erf", "log", "nan_to_num", "sin", "square"])
-def test_autograd_keeps_the_argument_of_what_is_not_in_the_table(name: str) -> None:
-    assert name not in KEEPING_NO_ARGUMENT
-    assert _keeps(name, 0)
+@pytest.mark.parametrize("name", ["clamp", "softmax", "torch.nn.functional.dropout"])
+def test_what_is_not_of_one_tensor_has_no_gradient_in_the_table(name: str) -> None:
+    assert gradient(name) is None
 
 
 def _keeps(name: str, place: int) -> bool:
     """True where a write into the argument, or the result, makes the backward pass raise."""
     given = torch.tensor([0.1, 0.2], requires_grad=True) * 1
-    result = getattr(torch, name)(given, *([2] if name == "clamp" else []))
+    result = _named(name)(given)
     with torch.no_grad():
         (given, result)[place].add_(0)
     try:

@@ -14,8 +14,8 @@ from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo, FunctionInfo
 from tclint.semantics.syntax import names_in, nodes
 from tclint.semantics.values import Object, Tensor
+from tclint.torch_facts.memory import describes, is_view, shares_as_attribute
 
-from ..lib.facts.purity import VIEWS
 from ..lib.facts.uses import uses_of
 from ..lib.judge.init_end import (
     first_argument,
@@ -32,7 +32,6 @@ CHANGES = (
     "a module that is built on the meta device has to fill it in afterwards"
 )
 _COMPUTED = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.FormattedValue)
-_FACTS = frozenset("shape dtype device ndim is_cuda requires_grad".split())
 _SHARING = frozenset("numpy data_ptr storage untyped_storage set_data register_hook".split())
 _WRITTEN = "the tensor is stored or changed"
 
@@ -137,8 +136,8 @@ def _why_not_argument(site: Site, node: ast.expr, call: ast.AST | None, keyword:
     dotted = site.dotted(call.func) or ""
     last = dotted.rpartition(".")[2]
     if dotted.startswith("torch.") and not last.endswith("_"):
-        is_view = last in VIEWS and call.args[:1] == [node]
-        return _why_not_read(site, call) if is_view else ""
+        reads_on = is_view(dotted) and call.args[:1] == [node]
+        return _why_not_read(site, call) if reads_on else ""
     if isinstance(call.func, ast.Attribute) and all_are(site.value(call.func.value), Tensor):
         return ""
     layers = list(options(site.value(call.func)))
@@ -156,10 +155,10 @@ def _why_not_method(site: Site, attribute: ast.Attribute) -> str:
     if name.endswith("_") or name in _SHARING or not isinstance(attribute.ctx, ast.Load):
         return _WRITTEN
     if isinstance(call, ast.Call) and call.func is attribute:
-        return _why_not_read(site, call) if name in VIEWS else ""
-    if name in _FACTS:
+        return _why_not_read(site, call) if is_view(name) else ""
+    if describes(name):
         return ""
-    return _why_not_read(site, attribute) if name in VIEWS else _WRITTEN
+    return _why_not_read(site, attribute) if shares_as_attribute(name) else _WRITTEN
 
 
 def _why_not_yet_known(event: TensorFactory) -> str:

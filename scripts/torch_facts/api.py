@@ -15,6 +15,7 @@ from scripts.torch_facts import (
     autocast,
     behaviour,
     classes,
+    effects,
     numbers,
     operations,
     pointwise,
@@ -31,17 +32,21 @@ def build() -> dict[str, Any]:
     methods, attributes = returns.tensor_members(reader)
     functions = returns.functions(reader)
     probed = behaviour.operations(_tensors(methods), _tensors(functions))
+    calls, by_form = sampled.sampled(probed), pointwise.pointwise(probed)
+    of_one = {key: one for key, one in probed.items() if "t" in by_form.get(key, "").split()}
     return {
         "torch": ".".join(torch.__version__.split(".")[:2]),
         "attributes": attributes,
         "autocast": autocast.autocast(probed),
+        "effects": effects.effects(calls),
         "functions": functions,
+        "gradients": effects.gradients(of_one),
         "methods": methods,
         "modules": classes.modules(reader),
         "numbers": numbers.numbers(methods, functions),
-        "operations": operations.operations(sampled.sampled(probed)),
+        "operations": operations.operations(calls),
         "optimizers": classes.optimizers(),
-        "pointwise": pointwise.pointwise(probed),
+        "pointwise": by_form,
         "schedulers": classes.schedulers(),
         "tensor_lr": classes.tensor_lr(),
     }

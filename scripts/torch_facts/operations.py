@@ -14,6 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import torch
@@ -68,7 +69,7 @@ def operations(calls: dict[str, list[Call]]) -> dict[str, list[str]]:
 def _rows(key: str, calls: list[Call]) -> Iterator[str]:
     groups: dict[int, _Group] = defaultdict(list)
     overloads = signatures(key)
-    for call in calls:
+    for call in filter(attrgetter("results"), calls):
         given = Arguments(call.positional, dict(call.keywords))
         bounds = (bind(one, given, typed=len(overloads) > 1) for one in overloads)
         number, bound = next(((n, b) for n, b in enumerate(bounds) if b is not None), (-1, None))

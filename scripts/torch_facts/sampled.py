@@ -17,13 +17,14 @@ import pickle
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode, resolve_name
-from torch.utils._pytree import tree_map_only
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 from scripts.torch_facts.behaviour import FAILURES, SHAPES
 from tclint.records import record
@@ -38,7 +39,21 @@ _CHANGED = 12
 """So many of them, of those that differ, are changed."""
 _LARGEST = 1_000_000
 _OTHERS = (torch.float64, torch.int64, torch.float16, torch.bool, torch.complex64)
-_ADDED = {"keepdim": (True,), "dtype": (torch.float64,), "reduction": ("none", "sum")}
+_CONVERTED = (
+    torch.uint8,
+    torch.int8,
+    torch.int16,
+    torch.int32,
+    torch.bfloat16,
+    torch.complex32,
+    torch.complex128,
+)
+_ADDED = {
+    "keepdim": (True,),
+    "dtype": (torch.float64,),
+    "reduction": ("none", "sum"),
+    "inplace": (True,),
+}
 
 Function = Callable[..., object]
 Named = dict[str, Any]
@@ -49,13 +64,17 @@ Heard = tuple[str, Function, tuple[Any, ...], Named]
 class Call:
     """A call that worked, and the ranks and dtypes of the tensors that it gave.
 
-    ``listed`` where they are members of a list, whose length says nothing.
+    None of them where the call was made for its effects alone, with tensors of a rare dtype.
+    ``listed`` where they are members of a list, whose length says nothing. ``effects`` are what it
+    did besides: ``shares`` an argument's memory, ``writes`` an argument, ``draws`` random numbers,
+    ``checks`` the numbers in its arguments: it raises for others.
     """
 
     positional: tuple[values.Value, ...]
     keywords: tuple[tuple[str, values.Value], ...]
     results: tuple[tuple[int, values.DType | None], ...]
     listed: bool
+    effects: frozenset[str]
 
 
 class _Listener(TorchFunctionMode):
@@ -88,6 +107,7 @@ def sampled(operations: Mapping[str, Function]) -> dict[str, list[Call]]:
         told = told or _in_child(lambda: _of(operation, changed=False)) or {}  # noqa: B023
         for key, calls in told.items():
             found[key] |= calls
+    found["torch.einsum"] |= {*_called(torch.einsum, ("ij->ji", torch.ones(2, 3)), {})}
     others = {name: one for name, one in operations.items() if name not in found}
     for name, function in others.items():
         if not name.endswith("_"):  # what writes in place gives its tensor
@@ -125,7 +145,8 @@ def _in_child(work: Callable[[], dict[str, set[Call]]]) -> dict[str, set[Call]]:
 def _restored(call: Call) -> Call:
     """A call from another process, with the values of which there is one."""
     keywords = tuple((name, _single(value)) for name, value in call.keywords)
-    return Call(tuple(map(_single, call.positional)), keywords, call.results, call.listed)
+    positional = tuple(map(_single, call.positional))
+    return Call(positional, keywords, call.results, call.listed, call.effects)
 
 
 def _single(value: values.Value) -> values.Value:
@@ -143,12 +164,18 @@ def _of(operation: Any, *, changed: bool) -> dict[str, set[Call]]:
         for name, function, arguments, keywords in _samples(operation, dtype):
             key = canonical(name).removeprefix("torch.Tensor.")
             if _is_new(seen, key, arguments, keywords):
-                found[key] |= {*_called(function, arguments, keywords)}
+                if key not in found:
+                    for given, named in _converted(arguments, keywords):
+                        found[key] |= {
+                            replace(call, results=()) for call in _called(function, given, named)
+                        }
                 counts[key, dtype] += 1
-                few = counts[key, dtype] <= _CHANGED
-                for given, named in (
-                    _changed(function, arguments, keywords) if few and changed else ()
-                ):
+                few = changed and counts[key, dtype] <= _CHANGED
+                made = _called(function, arguments, keywords)
+                if few and _checks(function, arguments, keywords):
+                    made = (replace(call, effects=call.effects | {"checks"}) for call in made)
+                found[key] |= {*made}
+                for given, named in _changed(function, arguments, keywords) if few else ():
                     if _is_new(seen, key, given, named):
                         found[key] |= {*_called(function, given, named)}
     return found
@@ -187,8 +214,7 @@ def _heard(spelling: Function, sample: Any) -> list[Heard]:
 def _called(
     function: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> Iterator[Call]:
-    copies = tuple(one.clone() if isinstance(one, Tensor) else one for one in arguments)
-    result = _result(function, copies, keywords)
+    result, effects = _with_effects(function, arguments, keywords)
     if isinstance(result, torch.linalg.LinAlgError):  # there is no solution for these numbers
         mode = FakeTensorMode()
         given, named = tree_map_only(Tensor, mode.from_tensor, (arguments, keywords))
@@ -201,7 +227,61 @@ def _called(
         tuple((name, value_of(value)) for name, value in sorted(keywords.items())),
         tuple((one.dim(), dtype_of(one)) for one in several),
         isinstance(result, list),
+        effects,
     )
+
+
+def _with_effects(
+    function: Function, arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> tuple[object, frozenset[str]]:
+    """What a call with copies of the tensors gives, and what it did besides."""
+    copies, named = tree_map_only(Tensor, torch.clone, (arguments, keywords))
+    given = _tensors((copies, named))
+    versions, drawn = [one._version for one in given], torch.default_generator.get_state()
+    result = _result(function, copies, named)
+    memory, made = {*map(storage, given)}, _tensors(result)
+    effects = {
+        "shares": any(storage(one) in memory for one in made)
+        or any(one is other for one in made for other in given),
+        "writes": versions != [one._version for one in given],
+        "draws": not torch.equal(drawn, torch.default_generator.get_state()),
+    }
+    return result, frozenset(name for name, happened in effects.items() if happened)
+
+
+def _tensors(values_given: object) -> list[Tensor]:
+    return [one for one in tree_leaves(values_given) if isinstance(one, Tensor)]
+
+
+def _checks(function: Function, arguments: tuple[Any, ...], keywords: Named) -> bool:
+    """Whether the same call raises where its tensors hold other numbers."""
+    for number in (0, -1, 1_000_000, math.nan):
+        given, named = tree_map_only(
+            Tensor,
+            lambda one: _filled(one, number),  # noqa: B023
+            (arguments, keywords),
+        )
+        if isinstance(_result(function, given, named), Exception):
+            return True
+    return False
+
+
+def _filled(tensor: Tensor, number: float) -> Tensor:
+    """A tensor of the same kind that holds the number, or the nearest that it can hold."""
+    if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
+        return torch.full_like(tensor, number)
+    if math.isnan(number) or tensor.dtype == torch.bool:
+        return tensor.clone()
+    limits = torch.iinfo(tensor.dtype)
+    return torch.full_like(tensor, min(max(int(number), limits.min), limits.max))
+
+
+def storage(tensor: Tensor) -> int:
+    """Where its memory is; of a tensor of no layout, and of a fake one, nothing that meets it."""
+    try:
+        return tensor.untyped_storage().data_ptr() or -id(tensor)
+    except (RuntimeError, NotImplementedError):
+        return -id(tensor)
 
 
 def _result(function: Function, arguments: tuple[Any, ...], keywords: Named) -> object:
@@ -232,6 +312,12 @@ def _changed(
     yield tree_map_only(Tensor, _as_double, (arguments, keywords))
     for name in _added(function) - keywords.keys():
         yield from ((arguments, {**keywords, name: other}) for other in _ADDED[name])
+
+
+def _converted(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Iterator[Given]:
+    """The same call with tensors of every other dtype."""
+    for dtype in _CONVERTED:
+        yield tree_map_only(Tensor, lambda one: one.to(dtype), (arguments, keywords))  # noqa: B023
 
 
 def _as_double(tensor: Tensor) -> Tensor:

@@ -21,16 +21,8 @@ from tclint.semantics.lattice import all_are, is_number, options
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import DataScalar, External, Sequence, Static, SymInt, Tensor
-from tclint.torch_facts.memory import (
-    ALLOCATING_FUNCTIONS,
-    ALLOCATING_METHODS,
-    DESCRIPTIONS,
-    READING_FUNCTIONS,
-    READING_METHODS,
-    VIEW_ATTRIBUTES,
-    VIEW_METHODS,
-    WRITING_NOTHING,
-)
+from tclint.torch_facts import memory
+from tclint.torch_facts.factories import makes_memory
 
 _ONE_OBJECT: Final = (ast.Is, ast.IsNot)
 _MEMBERSHIP: Final = (ast.In, ast.NotIn)
@@ -43,8 +35,8 @@ _NOBODY: Final[frozenset[str]] = frozenset()
 RETURNED: Final = "return"
 """Stands for the caller among the variables that get some memory."""
 _BACK: Final = frozenset({RETURNED})
-_FILLS: Final = ALLOCATING_METHODS | {"copy", "fill", "index_copy", "index_fill", "scatter", "zero"}
-"""Methods that write a tensor where a `_` ends their name, and keep nothing of their arguments."""
+_FILLS: Final = frozenset({"copy", "fill", "zero"})
+"""What writes a tensor where a `_` ends its name, and gives no new one without it."""
 
 
 def is_fresh(site: Site, node: ast.expr) -> bool:
@@ -124,11 +116,11 @@ def memory_of(site: Site, node: ast.expr) -> ast.expr:
         match node:
             case ast.Subscript(value=inner):
                 node = inner
-            case ast.Attribute(value=inner, attr=name) if name in VIEW_ATTRIBUTES:
+            case ast.Attribute(value=inner, attr=name) if memory.shares_as_attribute(name):
                 node = inner
-            case ast.Call(func=ast.Attribute(value=inner, attr=name)) if (
-                name in VIEW_METHODS and all_are(site.value(inner), Tensor)
-            ):
+            case ast.Call(func=ast.Attribute(value=inner, attr=name)) if memory.is_view(
+                name
+            ) and all_are(site.value(inner), Tensor):
                 node = inner
             case _:
                 return node
@@ -294,16 +286,16 @@ def _is_end(site: Site, parent: ast.Return | ast.Lambda) -> bool:
 def _attribute(site: Site, attribute: ast.Attribute, name: str) -> frozenset[str] | None:
     if not isinstance(attribute.ctx, ast.Load):
         return None
-    if name in DESCRIPTIONS:
+    if memory.describes(name):
         return _NOBODY
-    if name in VIEW_ATTRIBUTES:
+    if memory.shares_as_attribute(name):
         return read_into(site, attribute)
     call = site.parent(attribute)
     if not isinstance(call, ast.Call) or call.func is not attribute:
         return None
-    if name in READING_METHODS or allocates(site, call):
+    if memory.gives_no_tensor(name) or allocates(site, call):
         return _NOBODY
-    return read_into(site, call) if name in VIEW_METHODS and not call.keywords else None
+    return read_into(site, call) if memory.is_view(name) and not call.keywords else None
 
 
 def _argument(site: Site, call: ast.Call, given: ast.expr) -> frozenset[str] | None:
@@ -314,7 +306,7 @@ def _argument(site: Site, call: ast.Call, given: ast.expr) -> frozenset[str] | N
     if name.startswith("torch."):
         return read_into(site, call) if _writes_nothing(site, call) else None
     if name:
-        is_reading = name.startswith("builtins.") and name[9:] in READING_FUNCTIONS
+        is_reading = name.startswith("builtins.") and name[9:] in memory.READING_FUNCTIONS
         return _NOBODY if is_reading else None
     if _reads_its_arguments(site, call):
         return _NOBODY
@@ -327,7 +319,7 @@ def _argument(site: Site, call: ast.Call, given: ast.expr) -> frozenset[str] | N
 
 def _writes_nothing(site: Site, call: ast.Call) -> bool:
     plain = not any(keyword.arg in (None, "out", "inplace") for keyword in call.keywords)
-    return plain and (site.dotted(call.func) or "") in WRITING_NOTHING
+    return plain and memory.writes_nothing(site.dotted(call.func) or "")
 
 
 def _reads_its_arguments(site: Site, call: ast.Call) -> bool:
@@ -335,8 +327,10 @@ def _reads_its_arguments(site: Site, call: ast.Call) -> bool:
     method = call.func
     if not isinstance(method, ast.Attribute) or not _takes_copies(site, method.value):
         return False
-    fills = method.attr.endswith("_") and method.attr[:-1] in _FILLS
-    return fills or method.attr in READING_METHODS | VIEW_METHODS
+    name, plain = method.attr, method.attr.removesuffix("_")
+    if name != plain:
+        return plain in _FILLS or memory.allocates(plain)
+    return memory.gives_no_tensor(name) or memory.is_view(name)
 
 
 def fate_of(reached: list[Callee], call: ast.Call, given: ast.expr) -> frozenset[str] | None:
@@ -480,11 +474,11 @@ def allocates(site: Site, call: ast.Call) -> bool:
         return False
     dotted = site.dotted(call.func) or ""
     if dotted.startswith("torch."):
-        return dotted in ALLOCATING_FUNCTIONS
+        return memory.allocates(dotted) or makes_memory(dotted)
     function = call.func
     return (
         isinstance(function, ast.Attribute)
-        and function.attr in ALLOCATING_METHODS
+        and memory.allocates(function.attr)
         and all_are(site.value(function.value), Tensor)
     )
 

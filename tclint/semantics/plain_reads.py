@@ -25,13 +25,12 @@ from tclint.semantics.values import (
     Value,
 )
 from tclint.torch_facts.memory import (
-    ALLOCATING_METHODS,
     READING_FUNCTIONS,
-    READING_METHODS,
-    VIEW_METHODS,
+    allocates,
+    gives_no_tensor,
+    writes_nothing,
 )
 
-_READING: Final = ALLOCATING_METHODS | READING_METHODS | VIEW_METHODS
 _ASKED: Final = ("__getattr__", "__getattribute__")
 _IS_COMPILING: Final = "torch.compiler.is_compiling"
 
@@ -98,11 +97,12 @@ def _only_reads(site: Site, call: ast.Call) -> bool:
         return False
     dotted = site.dotted(call.func) or ""
     if dotted.startswith("torch."):
-        return dotted == _IS_COMPILING or dotted.removeprefix("torch.") in ALLOCATING_METHODS
+        return dotted == _IS_COMPILING or allocates(dotted)
     match call.func:
         case ast.Attribute(value=owner, attr=name):
             kinds = options(site.value(owner))
-            return name in _READING and all(isinstance(kind, Tensor) for kind in kinds)
+            reads = writes_nothing(name) or gives_no_tensor(name)
+            return reads and all(isinstance(kind, Tensor) for kind in kinds)
         case ast.Name(id=name) if site.value(call.func) == External(f"builtins.{name}"):
             given = [kind for one in call.args for kind in options(site.value(one))]
             plain = all(isinstance(kind, (Sequence, Tensor)) or _is_plain(kind) for kind in given)

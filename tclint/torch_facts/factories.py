@@ -79,6 +79,12 @@ FACTORIES: Final[dict[str, Factory]] = {
 }
 
 
+def makes_memory(dotted: str) -> bool:
+    """Whether a call creates a tensor with memory of its own, whatever it is given."""
+    made = FACTORIES.get(dotted)
+    return dotted == "torch.tensor" or (made is not None and made.source not in ("data", "array"))
+
+
 def factory(dotted: str) -> Factory | None:
     """The facts of a creating function; ``torch.cuda.FloatTensor`` counts, ``x.new_zeros`` not."""
     found = FACTORIES.get(dotted)

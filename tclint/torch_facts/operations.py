@@ -39,9 +39,13 @@ dtype                           the result has
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Final
 
 from tclint.records import record
 from tclint.torch_facts.table import canonical, section
+
+_OF_FLOATS: Final = frozenset({"floating", "inexact", "promoted", "real", "same", "sum"})
+"""Rules by which the dtype of floats stays."""
 
 
 @record(frozen=True)
@@ -107,6 +111,19 @@ def overloads(key: str) -> tuple[Overload, ...]:
 def takes_tensors(key: str) -> bool:
     """Whether a function takes several tensors at once, as ``torch.cat`` does."""
     return any(one.kind == "T" for row in overloads(key) for one in row.parameters)
+
+
+def takes_number(key: str) -> bool:
+    """Whether an argument of a function may be any number, whole or not."""
+    return any(one.kind == "n" for row in overloads(key) for one in row.parameters)
+
+
+@lru_cache(maxsize=512)
+def keeps_floats(key: str) -> bool:
+    """Whether a call with one tensor of floats gives one of their dtype."""
+    rows = [one for one in overloads(key) if one.parameters[:1] and one.parameters[0].kind == "t"]
+    told = [row.results[0].dtype[-1:] for row in rows]
+    return bool(told) and all(rule and rule[0].how in _OF_FLOATS for rule in told)
 
 
 def unpacked(text: str) -> Overload:

@@ -11,4 +11,14 @@ def is_pointwise(key: str, form: str) -> bool:
     ``form`` are its arguments by their places: ``t`` for a tensor, ``n`` for any other. A method's
     tensor and what a layer is called with count. ``max(x, y)`` is pointwise, ``max(x, 1)`` is not.
     """
-    return form in section("pointwise").get(key, "").split()
+    return form in _forms(key)
+
+
+def has_operands(key: str) -> bool:
+    """Whether a pointwise call takes more than a tensor: others, or numbers."""
+    return any(len(form) > 1 for form in _forms(key))
+
+
+def _forms(key: str) -> list[str]:
+    told: str = section("pointwise").get(key, "")
+    return told.split()

@@ -25,8 +25,9 @@ from tclint.semantics.site import Site, once
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import DataScalar, Tensor
 from tclint.torch_facts.dtypes import DTYPES
-from tclint.torch_facts.memory import VIEW_ATTRIBUTES
+from tclint.torch_facts.memory import shares_as_attribute
 from tclint.torch_facts.operations import takes_tensors
+from tclint.torch_facts.pointwise import has_operands
 
 from .known import certain_tensor
 from .purity import is_pure
@@ -39,15 +40,6 @@ _NOWHERE: Final[Origins] = frozenset()
 _PLACES: Final = frozenset({"cpu", "cuda"})
 _MOVES: Final = _PLACES | {"to", "type", "type_as"}
 _ELSEWHERE: Final = frozenset({"pin_memory", "to_mkldnn", "xpu"})
-_ALIKE: Final = VIEW_ATTRIBUTES | {"grad"}
-_ELEMENTWISE: Final = frozenset(
-    "add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow "
-    "float_power atan2 maximum minimum max min fmax fmin eq ne lt le gt ge greater less "
-    "greater_equal less_equal not_equal logical_and logical_or logical_xor bitwise_and "
-    "bitwise_or bitwise_xor clamp clip clamp_min clamp_max lerp addcmul addcdiv where hypot "
-    "copysign xlogy ldexp logaddexp".split()
-)
-"""Methods and functions of which an operand without dimensions may be on the CPU."""
 _CONVERSIONS: Final = frozenset({"abs", "bool", "complex", "float", "int", "round"})
 _NO_PLACE: Final = frozenset({"copy", "dtype", "memory_format", "non_blocking"})
 _LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
@@ -117,9 +109,9 @@ class Devices:
         match node:
             case ast.Name():
                 return self._name(node, met, steps)
-            case ast.Attribute(value=owner, attr=attr) if attr in _ALIKE and self._holds(
-                owner, steps
-            ):
+            case ast.Attribute(value=owner, attr=attr) if (
+                attr == "grad" or shares_as_attribute(attr)
+            ) and self._holds(owner, steps):
                 return self._at(owner, met, steps)
             case ast.Attribute():
                 return self._attribute(node)
@@ -211,7 +203,7 @@ class Devices:
         same = name == "item" or _gives_tensors(torch_facts.method_returns(name))
         if not same or name in _ELSEWHERE or _names_device(call):
             return _NOWHERE
-        alone = met and name not in _ELEMENTWISE
+        alone = met and not has_operands(name)
         return self._joint([owner] if alone else [owner, *_given(call)], met, steps)
 
     def _moved(self, call: ast.Call, owner: ast.expr, name: str, met: bool, steps: int) -> Origins:
@@ -247,7 +239,7 @@ class Devices:
             return _NOWHERE
         if not _gives_tensors(torch_facts.function_returns(dotted)):
             return _NOWHERE
-        elementwise = dotted.removeprefix("torch.") in _ELEMENTWISE or takes_tensors(dotted)
+        elementwise = has_operands(dotted) or takes_tensors(dotted)
         given = _given(call)
         return self._joint(given[:1] if met and not elementwise else given, met, steps)
 

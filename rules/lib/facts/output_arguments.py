@@ -9,12 +9,10 @@ from tclint.semantics.lattice import is_tensor, may_be_tensor, options
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import UNKNOWN, Static, Tensor
+from tclint.torch_facts.memory import gives_no_tensor
 
-from .purity import PURE
+from .purity import computes
 
-_READS = frozenset(
-    {"item", "tolist", "numpy", "stride", "storage_offset", "element_size", "nelement"}
-)
 _BUILTINS = frozenset(
     "len str repr format type id isinstance hasattr getattr int float bool abs round hex".split()
 )
@@ -110,15 +108,14 @@ def _only_computes(site: Site, call: ast.Call) -> bool:
         return True
     if dotted in _CONSUMING:
         return all(site.value(a) != UNKNOWN or isinstance(a, ast.GeneratorExp) for a in call.args)
-    if any(keyword.arg in (None, "out") for keyword in call.keywords):
-        return False
     if dotted is not None and dotted.startswith("torch."):
-        return dotted.rpartition(".")[2] in PURE
+        return computes(dotted, call)
     if not isinstance(function, ast.Attribute):
         return False
     owner = list(options(site.value(function.value)))
     is_text = all(isinstance(o, Static) and o.type == "str" for o in owner)
     if is_text or isinstance(function.value, (ast.Constant, ast.JoinedStr)):
         return function.attr in _TEXT_METHODS
+    is_read = function.attr == "numpy" or gives_no_tensor(function.attr)
     is_tensor = all(isinstance(o, Tensor) for o in owner)
-    return is_tensor and function.attr in PURE | _READS
+    return is_tensor and (is_read or computes(function.attr, call))

@@ -8,23 +8,11 @@ from tclint.semantics.site import Site
 from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Object, Tensor
+from tclint.torch_facts.elements import MEASURING
+from tclint.torch_facts.factories import makes_memory
+from tclint.torch_facts.memory import effects, only_computes
 
-_REDUCTIONS = frozenset(
-    "all any sum mean prod min max amin amax argmax argmin norm std var median logsumexp "
-    "count_nonzero nansum nanmean numel dim size".split()
-)
-_POINTWISE = frozenset(
-    "abs neg exp log log2 log10 log1p expm1 sqrt rsqrt square sin cos tan tanh sigmoid relu erf "
-    "floor ceil round trunc sign isnan isinf isfinite logical_not logical_and logical_or eq ne lt "
-    "le gt ge add sub mul div pow clamp clamp_min clamp_max minimum maximum where float double "
-    "half bfloat16 int long bool to detach clone softmax log_softmax cumsum matmul".split()
-)
-VIEWS = frozenset(
-    "view view_as reshape squeeze unsqueeze select narrow t transpose permute flatten unflatten "
-    "expand expand_as contiguous detach diagonal unbind chunk split ravel movedim swapaxes "
-    "to float double half bfloat16 int long bool cpu cuda type_as real imag data T mT H mH".split()
-)
-PURE = _REDUCTIONS | _POINTWISE | VIEWS
+_MEASURING = MEASURING | {"dim"}
 _MADE_UP = frozenset({"__getattr__", "__getattribute__"})
 
 
@@ -61,11 +49,21 @@ def _family(cls: ClassInfo) -> list[ClassInfo]:
 
 
 def _pure_call(site: Site, call: ast.Call) -> bool:
-    if any(keyword.arg in (None, "out") for keyword in call.keywords):
-        return False
     dotted = site.dotted(call.func)
     if dotted is not None and dotted.startswith("torch."):
-        return dotted.removeprefix("torch.") in PURE | {"tensor", "zeros", "ones", "linalg.norm"}
+        return computes(dotted, call)
     if not isinstance(call.func, ast.Attribute):
         return False
-    return call.func.attr in PURE and isinstance(site.value(call.func.value), Tensor)
+    name, is_tensor = call.func.attr, isinstance(site.value(call.func.value), Tensor)
+    return is_tensor and (name in _MEASURING or computes(name, call))
+
+
+def computes(key: str, call: ast.Call) -> bool:
+    """True for a call of torch, by its name, that does nothing but compute.
+
+    The second argument of what has an ``inplace`` may say that it writes.
+    """
+    if any(keyword.arg in (None, "out", "inplace") for keyword in call.keywords):
+        return False
+    plain = len(call.args) < 2 or "inplace" not in (effects(key) or ())
+    return (plain and only_computes(key)) or makes_memory(key)

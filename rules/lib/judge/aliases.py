@@ -14,7 +14,7 @@ from tclint.semantics.ownership import allocates, is_fresh, is_local, is_unshare
 from tclint.semantics.site import Site, once
 from tclint.semantics.syntax import beside, end_of, nodes, start_of
 from tclint.semantics.values import Tensor
-from tclint.torch_facts.memory import READING_FUNCTIONS, READING_METHODS, VIEW_METHODS
+from tclint.torch_facts.memory import READING_FUNCTIONS, gives_no_tensor, is_view
 
 from ..facts.writes import written
 from .verdict import PROVED, Changes, Refused, Verdict
@@ -221,7 +221,7 @@ def _only_computes(site: Site, call: ast.Call) -> bool:
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     tensors = owner is not None and all(isinstance(k, Tensor) for k in options(site.value(owner)))
     name = getattr(call.func, "attr", "")
-    return tensors and name in READING_METHODS | VIEW_METHODS
+    return tensors and (gives_no_tensor(name) or is_view(name))
 
 
 @once

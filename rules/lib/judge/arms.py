@@ -8,19 +8,16 @@ import math
 from tclint.semantics.lattice import may_be_tensor, options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Static, SymInt
-from tclint.torch_facts.memory import KEEPING_NO_ARGUMENT, KEEPING_RESULT
+from tclint.torch_facts.memory import gradient, only_computes
+from tclint.torch_facts.operations import keeps_floats
+from tclint.torch_facts.pointwise import is_pointwise
+from tclint.torch_facts.table import canonical
 
 from ..facts.known import constant
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 # Their gradient is finite, and 0 where nothing comes back, for whatever number goes in.
-_PLAIN = frozenset("relu neg negative clamp clip clamp_min clamp_max".split())
-_STEEP = frozenset(
-    "abs exp expm1 log log2 log10 log1p sqrt rsqrt square reciprocal sin cos tan tanh sigmoid erf "
-    "silu gelu nan_to_num".split()
-)
 _BOUNDED = frozenset("clamp clip clamp_min clamp_max".split())
-_FUNCTIONS = ("torch.", "torch.nn.functional.")
 _SMALL_LIMITS = frozenset("eps tiny smallest_normal resolution".split())
 _HALF_MAX = 65504.0
 _FLOAT_MAX = 3.4028234663852886e38
@@ -36,10 +33,10 @@ Numbers = dict[str, ast.expr]
 def keeps(node: ast.expr, root: str) -> bool:
     """True where autograd keeps the tensor ``root`` itself for the gradient of ``node``."""
     match node:
-        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=given):
+        case ast.Call(func=ast.Attribute(value=owner), args=given):
             operands = (owner, *given)
             direct = any(isinstance(one, ast.Name) and one.id == root for one in operands)
-            kept = direct and name not in KEEPING_NO_ARGUMENT
+            kept = direct and "keeps-argument" in _gradient(node)
             return kept or any(keeps(one, root) for one in operands)
     return any(keeps(one, root) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
 
@@ -73,8 +70,19 @@ def judge_arm(site: Site, node: ast.expr, root: str, numbers: Numbers) -> Verdic
 
 def is_kept_result(node: ast.expr) -> bool:
     """True where autograd keeps the very tensor that ``node`` gives."""
-    function = node.func if isinstance(node, ast.Call) else None
-    return isinstance(function, ast.Attribute) and function.attr in KEEPING_RESULT
+    return isinstance(node, ast.Call) and "keeps-result" in _gradient(node)
+
+
+def _gradient(call: ast.Call) -> frozenset[str]:
+    """What autograd does for it; it keeps the argument of what nobody knows."""
+    name = getattr(call.func, "attr", "")
+    told = (gradient(prefix + name) for prefix in ("torch.", "torch.nn.functional."))
+    return next((one for one in told if one is not None), frozenset({"keeps-argument"}))
+
+
+def _is_of_one(key: str) -> bool:
+    """True for what computes each element from one of a tensor, in its dtype, and never raises."""
+    return is_pointwise(key, "t") and only_computes(key) and keeps_floats(key)
 
 
 def _factor(value: float | None) -> Verdict:
@@ -95,16 +103,17 @@ def _is_number_first(left: ast.expr, root: str) -> bool:
 
 def _call(site: Site, call: ast.Call, root: str, numbers: Numbers) -> Verdict:
     assert isinstance(call.func, ast.Attribute)
-    name, dotted = call.func.attr, site.dotted(call.func) or ""
-    owner, rest = call.func.value, call.args
-    if dotted in {prefix + name for prefix in _FUNCTIONS}:
+    name, dotted = call.func.attr, canonical(site.dotted(call.func) or "")
+    owner, rest, is_function = call.func.value, call.args, dotted.startswith("torch.")
+    if is_function:
         if not call.args:
             return Refused(
                 f"`{site.text(call)}` passes its arguments in a way that tclint does not follow"
             )
         owner, rest = call.args[0], call.args[1:]
     given = [*rest, *(keyword.value for keyword in call.keywords)]
-    if name not in _PLAIN | _STEEP or bool(given) != (name in _BOUNDED):
+    known = name in _BOUNDED if given else _is_of_one(dotted if is_function else name)
+    if not known:
         return Refused(f"`{site.text(call)}` may raise, or change the shape or dtype of `{root}`")
     if any(keyword.arg not in ("min", "max") for keyword in call.keywords):
         return Refused(
@@ -112,7 +121,7 @@ def _call(site: Site, call: ast.Call, root: str, numbers: Numbers) -> Verdict:
         )
     verdicts = [judge_arm(site, owner, root, numbers)]
     verdicts += [_bound(site, number, root, numbers) for number in given]
-    if name in _STEEP:
+    if not given and "finite" not in _gradient(call):
         what = f"the gradient of `{name}` may be NaN even where this branch is not chosen"
         verdicts.append(Changes(what))
     return combine(verdicts)

@@ -16,6 +16,9 @@ from tclint.semantics.bounds import Bound
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.values import Mapping, NDArray, NumpyScalar, Object, Sequence, Static, Tensor
+from tclint.torch_facts.factories import factory
+from tclint.torch_facts.operations import takes_number
+from tclint.torch_facts.pointwise import has_operands
 
 from ..facts.branch_tests import is_only_asked
 from ..facts.number_flow import (
@@ -41,10 +44,6 @@ _SHOWS_MEMBERS = frozenset(("print", "str"))
 INT_BITS, _FLOAT_BITS = 31, 990
 """What a count may be multiplied by, and sums of such: all numbers of numpy hold the result."""
 _FROM_DATA = frozenset(("tensor", "as_tensor", "asarray", "scalar_tensor"))
-_TAKES_FLOATS = frozenset(
-    "add clamp clamp_max clamp_min clip div divide dropout eq exp fill full full_like ge gt le "
-    "lerp lt masked_fill mul multiply ne pow sub subtract true_divide where".split()
-)
 _LISTS = ("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ParameterList")
 
 
@@ -264,13 +263,19 @@ def _argument(site: Site, call: ast.Call, end: End) -> Verdict:
         change = f"`{site.text(call)}` gives the default dtype instead of float64"
         if makes_dtype:
             return Changes(change)
-        called = (method or name).rpartition(".")[2].removesuffix("_")
-        takes = end.kind != "float" or called in _TAKES_FLOATS
+        takes = end.kind != "float" or _takes_floats((method or name).removesuffix("_"))
         return PROVED if takes else _names_type(site, end)
     if name.startswith("numpy."):
         arrays = any(isinstance(site.value(a), NDArray) for a in call.args)
         return Changes("numpy promotes arrays differently") if arrays else PROVED
     return Changes(f"`{site.text(call.func)}` is given a Python number instead of a numpy scalar")
+
+
+def _takes_floats(key: str) -> bool:
+    """True for what computes with any number that it is given."""
+    made = factory(key)
+    is_filled = made is not None and made.dtype in ("fill", "like")
+    return is_filled or any(has_operands(one) or takes_number(one) for one in (key, f"torch.{key}"))
 
 
 def _is_method_of_tensor(site: Site, call: ast.Call) -> bool:

@@ -42,6 +42,7 @@ from tclint.semantics.values import (
     Value,
     set_by_default,
 )
+from tclint.torch_facts.memory import shares_as_attribute
 from tclint.torch_facts.modules import HOOKS, MODULE_METHODS
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ _TYPED: Final = frozenset({"str", "bytes", "int", "float", "dtype", "device"})
 
 def tensor_attribute(tensor: Tensor, name: str) -> Value:
     """An attribute of a tensor, or the method of that name."""
-    if name in ("T", "mT", "H", "mH", "data", "real", "imag"):
+    if shares_as_attribute(name):
         return Tensor(tensor.rank, tensor.dtype, tensor.device, assumed=tensor.assumed)
     if name == "grad":
         return join((Tensor(tensor.rank, tensor.dtype), NONE))
