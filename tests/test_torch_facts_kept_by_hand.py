@@ -8,7 +8,7 @@ import importlib.util
 import itertools
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pkgutil import resolve_name
 
@@ -20,7 +20,7 @@ import torch
 from torch._dynamo.utils import counters
 
 from tclint.torch_facts import numpy_functions
-from tclint.torch_facts.host import READS, SHAPES
+from tclint.torch_facts.host import READS, SHAPES, dynamic_shape, host_read_gb_ids
 from tclint.torch_facts.moved import AUTOCAST_NAMES, COMPILER_NAMES
 from tclint.torch_facts.numbers import needs_tensor_first
 from tclint.torch_facts.skipped import BY_NAME
@@ -66,10 +66,24 @@ def _breaks(name: str) -> set[str]:
     return {f"GB{gb_id}" for text in counters["graph_break"] for gb_id in _ID.findall(text)}
 
 
+def _spellings(table: Mapping[str, object]) -> list[str]:
+    """The names of a table, and the functions of torch with the name of a method."""
+    plain = (f"torch.{name}" for name in table if name[0] != "_" and "." not in name)
+    functions = {name for name in plain if callable(_found(name))}
+    return sorted({*table, *functions} - {"__format__"})  # which Dynamo puts off
+
+
+def _found(dotted: str) -> object:
+    try:
+        return resolve_name(dotted)
+    except (AttributeError, ImportError):
+        return None
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(set(READS) - {"__format__"}))  # Dynamo puts that off
+@pytest.mark.parametrize("name", _spellings(READS))
 def test_what_reads_data_breaks_with_its_id_or_is_traced(name: str) -> None:
-    ids = set(READS[name][1])
+    ids = {*host_read_gb_ids(name)}
     found = _breaks(name)
     if RELEASE != (2, 13):  # the ids are those of one release
         assert bool(found) is bool(ids)
@@ -78,31 +92,25 @@ def test_what_reads_data_breaks_with_its_id_or_is_traced(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(SHAPES))
+@pytest.mark.parametrize("name", _spellings(SHAPES))
 def test_what_gives_a_shape_by_its_data_breaks_with_its_id(name: str) -> None:
     if "torchvision" in name:
         pytest.importorskip("torchvision")
-    assert _breaks(name) == {SHAPES[name]}
-
-
-def _is_there(dotted: str) -> bool:
-    try:
-        resolve_name(dotted)
-    except (AttributeError, ImportError):
-        return False
-    return True
+    told = dynamic_shape(name)
+    assert told is not None
+    assert _breaks(name) == {told[0]}
 
 
 def test_torch_has_what_dynamo_skips() -> None:
     skip_before((2, 13))
     torchs = {name.removesuffix(".__set__") for name in BY_NAME if name.startswith("torch.")}
-    assert {name for name in torchs if not _is_there(name)} == set()
+    assert {name for name in torchs if _found(name) is None} == set()
 
 
 def test_torch_has_the_old_names_and_the_new_ones() -> None:
     moved = {**AUTOCAST_NAMES, **COMPILER_NAMES}
     names = {*moved, *(one.new for one in moved.values())}
-    assert {name for name in names if not _is_there(name)} == set()
+    assert {name for name in names if _found(name) is None} == set()
 
 
 def test_numpy_gives_what_the_tables_say() -> None:

@@ -1,7 +1,8 @@
 """What reads a tensor's data on the host, and whose result's shape depends on the data.
 
 Compiled one by one on torch 2.13 with default settings; the ids are those that Dynamo printed.
-An empty tuple means that it is traced: the read is a host sync, not a graph break.
+An empty tuple means that it is traced: the read is a host sync, not a graph break. What a method
+does, the function of torch of its name does.
 
 Kept by hand: torch's schemas do not say who looks at data, and Dynamo says so only when it meets a
 call. ``tests/test_torch_facts_kept_by_hand.py`` compiles each.
@@ -31,11 +32,6 @@ READS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "item": ("item", ("GB0124",)),
     "numpy": ("numpy", ()),
     "tolist": ("tolist", ("GB0033", "GB0109")),
-    "torch.allclose": ("bool", ("GB0033",)),
-    "torch.corrcoef": ("branch", ("GB0033",)),
-    "torch.cov": ("branch", ("GB0033",)),
-    "torch.equal": ("bool", ("GB0033",)),
-    "torch.is_nonzero": ("bool", ("GB0033",)),
 }
 
 SHAPES: Final[dict[str, str]] = {
@@ -43,19 +39,12 @@ SHAPES: Final[dict[str, str]] = {
     "bincount": "GB0036",
     "masked_select": "GB0036",
     "nonzero": "GB0036",
-    "torch.argwhere": "GB0036",
-    "torch.bincount": "GB0036",
     "torch.combinations": "GB0036",
     "torch.linalg.lstsq": "GB0036",
-    "torch.masked_select": "GB0036",
     "torch.nn.functional.ctc_loss": "GB0036",
     "torch.ctc_loss": "GB0036",
     "torch.nn.functional.one_hot": "GB0246",
-    "torch.nonzero": "GB0036",
     "torch.ops.torchvision.nms": "GB0036",
-    "torch.repeat_interleave": "GB0036",
-    "torch.unique": "GB0036",
-    "torch.unique_consecutive": "GB0036",
     "torch.where": "GB0036",
     "torchvision.ops.batched_nms": "GB0036",
     "torchvision.ops.boxes.batched_nms": "GB0036",
@@ -67,10 +56,9 @@ SHAPES: Final[dict[str, str]] = {
 }
 
 # Some calls of these have a fixed shape; the words say which one has not.
-SHAPE_CONDITIONS: Final[dict[str, str]] = {
+_CONDITIONS: Final[dict[str, str]] = {
     "repeat_interleave": "tensor-repeats",
     "torch.nn.functional.one_hot": "no-num-classes",
-    "torch.repeat_interleave": "tensor-repeats",
     "torch.where": "one-argument",
 }
 
@@ -81,13 +69,13 @@ def reads_host(name: str) -> str | None:
     Beyond these: ``"copy"`` moves a tensor (``cpu()``), ``"branch"`` looks at data inside torch
     (``cov``). Arguments that are read are in :mod:`tclint.torch_facts.numbers`.
     """
-    entry = READS.get(name)
+    entry = READS.get(name.removeprefix("torch."))
     return entry[0] if entry else None
 
 
 def host_read_gb_ids(name: str) -> tuple[str, ...]:
     """The ids that Dynamo prints for such a read with default settings; empty when traced."""
-    entry = READS.get(name)
+    entry = READS.get(name.removeprefix("torch."))
     return entry[1] if entry else ()
 
 
@@ -97,5 +85,6 @@ def dynamic_shape(name: str) -> tuple[str, str] | None:
     The condition is ``"always"``, ``"tensor-repeats"`` (and no ``output_size=``),
     ``"no-num-classes"`` or ``"one-argument"``.
     """
-    gb_id = SHAPES.get(name)
-    return (gb_id, SHAPE_CONDITIONS.get(name, "always")) if gb_id else None
+    key = name if name in SHAPES else name.removeprefix("torch.")
+    gb_id = SHAPES.get(key)
+    return (gb_id, _CONDITIONS.get(key, "always")) if gb_id else None
