@@ -43,11 +43,13 @@ _COMMON = """
     x.expand(2, 4, 4); x.repeat(2, 1, 1); x.gather(1, x.long()); x.index_select(0, i)
     x.scatter(0, x.long(), y); x.tril(); torch.roll(x, 1); x.float(); x.to(torch.float64)
     x[0]; x[:, 1:]; x[i]; x[..., None]; torch.zeros_like(x); torch.arange(4); x.new_zeros(2, 2)
+    x.T; x.mT; x.data; x.real; z.real; z.imag; z.mH; torch.fft.fft(x); torch.complex(x, y)
 """
 _MADE = """\
 x, y = torch.ones((4, 4)), torch.ones((4, 4))
     v, i, b = torch.ones(4), torch.zeros(4, dtype=torch.int64), torch.ones((4, 4, 4))
     c, k = torch.ones((2, 4, 4, 4)), torch.ones((4, 4, 3, 3))
+    z = torch.complex(x, y)
 """
 _EXPRESSIONS = [part.strip() for part in re.split(r"[;\n]", _COMMON) if part.strip()]
 

@@ -9,20 +9,23 @@ import pytest
 from tclint.config import Config, Settings
 from tclint.diagnostics import Confidence
 from tclint.fix.apply import FixRun, fix_files
+from tclint.lint import examine
 from tclint.lint.claims import newest_of
 from tclint.lint.engine import Run, check_files
+from tclint.lint.registry import load_rules
 from tclint.lint.rule import PRELUDE, Bad, Good, Rule, Untouched
 
 from .proof.cases import cases, compiles_itself
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 
-def _config(rule: Rule, root: Path, code: str, torch: str) -> Config:
+def _config(codes: Sequence[str], root: Path, code: str, torch: str) -> Config:
     compiled = () if compiles_itself(code) else ("*:f",)
     settings = Settings(target_torch=newest_of(torch))
-    return Config(root=root, select=(rule.code,), compiled=compiled, settings=settings)
+    return Config(root=root, select=tuple(codes), compiled=compiled, settings=settings)
 
 
 def _write(root: Path, code: str) -> Path:
@@ -32,11 +35,11 @@ def _write(root: Path, code: str) -> Path:
 
 
 def _check(rule: Rule, root: Path, code: str, torch: str) -> Run:
-    return check_files([_write(root, code)], _config(rule, root, code, torch))
+    return check_files([_write(root, code)], _config([rule.code], root, code, torch))
 
 
 def _fix(rule: Rule, root: Path, code: str, torch: str, *, unsafe: bool) -> FixRun:
-    return fix_files([_write(root, code)], _config(rule, root, code, torch), unsafe=unsafe)
+    return fix_files([_write(root, code)], _config([rule.code], root, code, torch), unsafe=unsafe)
 
 
 def _fixed(rule: Rule, root: Path, code: str, torch: str, *, unsafe: bool = False) -> str:
@@ -49,6 +52,31 @@ def test_fires(rule: Rule, example: Bad | Untouched, tmp_path: Path) -> None:
     run = _check(rule, tmp_path, example.code, example.torch)
     assert not run.errors
     assert {r.diagnostic.code for r in run.results} == {rule.code}
+
+
+def _reported_twice(rule: Rule, example: Bad | Untouched, root: Path) -> set[str]:
+    """The other rules that report, with the same effect, what this one reports in its example."""
+    options = _config(["ALL"], root, example.code, example.torch)
+    run = check_files([_write(root, example.code)], options)
+    told = [one.diagnostic for one in run.results]
+    own = {(one.span, one.effect) for one in told if one.code == rule.code}
+    return {one.code for one in told if (one.span, one.effect) in own} - {rule.code}
+
+
+@pytest.mark.parametrize(("rule", "example"), cases(Bad, Untouched))
+def test_no_other_rule_reports_the_same(
+    rule: Rule, example: Bad | Untouched, tmp_path: Path
+) -> None:
+    assert _reported_twice(rule, example, tmp_path) == set()
+
+
+def test_a_rule_that_reports_what_another_reports_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule, example = next(one.values for one in cases(Bad, where=lambda r, _: r.code == "TCL180"))
+    again = type("Again", (type(rule),), {"code": "TCL199", "name": "again"})()
+    monkeypatch.setattr(examine, "load_rules", lambda: (*load_rules(), again))
+    assert _reported_twice(rule, example, tmp_path) == {"TCL199"}
 
 
 @pytest.mark.parametrize(("rule", "example"), cases(Good))

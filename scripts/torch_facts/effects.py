@@ -23,19 +23,31 @@ Function = Callable[..., object]
 def effects(calls: Mapping[str, Sequence[Call]]) -> dict[str, str]:
     """The effects that any call of a function or method has: ``"shares"``, ``"draws writes"``.
 
-    ``inplace`` for what a call with ``inplace=True`` alone does. A function that does the same as
-    the method of its name has no row of its own.
+    ``inplace`` for what a call with ``inplace=True`` alone does, ``checks-mode`` for what only
+    calls with a string check, such as ``div(rounding_mode="floor")``. A function that does the
+    same as the method of its name has no row of its own.
     """
-    found = {
-        key: " ".join(sorted({word for call in several for word in _effects(call)}))
-        for key, several in calls.items()
-    }
+    found = {key: " ".join(sorted(_effects(several))) for key, several in calls.items()}
     return {key: told for key, told in found.items() if found.get(_method(key)) != told}
 
 
-def _effects(call: Call) -> frozenset[str]:
-    in_place = values.constant(True) in (one for name, one in call.keywords if name == "inplace")
-    return frozenset({"inplace"}) if in_place else call.effects
+def _effects(calls: Sequence[Call]) -> set[str]:
+    plain = [call for call in calls if not _is_in_place(call)]
+    found = {word for call in plain for word in call.effects} - {"computes"}
+    found |= {"inplace"} if len(plain) < len(calls) else set()
+    without = {word for call in plain if not _has_string(call) for word in call.effects}
+    if "computes" in without and "checks" not in without:
+        found = {"checks-mode" if word == "checks" else word for word in found}
+    return found
+
+
+def _is_in_place(call: Call) -> bool:
+    return any(name == "inplace" and one == values.constant(True) for name, one in call.keywords)
+
+
+def _has_string(call: Call) -> bool:
+    given = [*call.positional, *(one for _, one in call.keywords)]
+    return any(isinstance(one, values.Static) and one.type == "str" for one in given)
 
 
 def gradients(pointwise: Mapping[str, Function]) -> dict[str, str]:

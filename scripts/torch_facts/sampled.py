@@ -67,7 +67,7 @@ class Call:
     None of them where the call was made for its effects alone, with tensors of a rare dtype.
     ``listed`` where they are members of a list, whose length says nothing. ``effects`` are what it
     did besides: ``shares`` an argument's memory, ``writes`` an argument, ``draws`` random numbers,
-    ``checks`` the numbers in its arguments: it raises for others.
+    ``checks`` the numbers in its arguments: it raises for others, or ``computes`` with any.
     """
 
     positional: tuple[values.Value, ...]
@@ -172,9 +172,8 @@ def _of(operation: Any, *, changed: bool) -> dict[str, set[Call]]:
                 counts[key, dtype] += 1
                 few = changed and counts[key, dtype] <= _CHANGED
                 made = _called(function, arguments, keywords)
-                if few and _checks(function, arguments, keywords):
-                    made = (replace(call, effects=call.effects | {"checks"}) for call in made)
-                found[key] |= {*made}
+                more = {_checks(function, arguments, keywords)} if few else set()
+                found[key] |= {replace(one, effects=one.effects | more) for one in made}
                 for given, named in _changed(function, arguments, keywords) if few else ():
                     if _is_new(seen, key, given, named):
                         found[key] |= {*_called(function, given, named)}
@@ -253,8 +252,8 @@ def _tensors(values_given: object) -> list[Tensor]:
     return [one for one in tree_leaves(values_given) if isinstance(one, Tensor)]
 
 
-def _checks(function: Function, arguments: tuple[Any, ...], keywords: Named) -> bool:
-    """Whether the same call raises where its tensors hold other numbers."""
+def _checks(function: Function, arguments: tuple[Any, ...], keywords: Named) -> str:
+    """Whether the same call raises where its tensors hold other numbers: it checks, or computes."""
     for number in (0, -1, 1_000_000, math.nan):
         given, named = tree_map_only(
             Tensor,
@@ -262,8 +261,8 @@ def _checks(function: Function, arguments: tuple[Any, ...], keywords: Named) -> 
             (arguments, keywords),
         )
         if isinstance(_result(function, given, named), Exception):
-            return True
-    return False
+            return "checks"
+    return "computes"
 
 
 def _filled(tensor: Tensor, number: float) -> Tensor:

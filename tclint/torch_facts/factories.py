@@ -44,7 +44,6 @@ FACTORIES: Final[dict[str, Factory]] = {
     "torch.asarray": Factory("data", "data", "data"),
     "torch.bartlett_window": Factory("range", 1, "default"),
     "torch.blackman_window": Factory("range", 1, "default"),
-    "torch.complex": Factory("data", "data", "data"),
     "torch.empty": _sized(),
     "torch.empty_like": _like(),
     "torch.empty_strided": Factory("size", "size", "default"),

@@ -27,7 +27,7 @@ def effects(key: str) -> frozenset[str] | None:
 
     ``shares``: the result may have the memory of an argument. ``writes``: an argument is written;
     ``inplace``: only with that argument. ``draws``: random numbers are drawn. ``checks``: it
-    raises for some numbers in its arguments.
+    raises for some numbers in its arguments; ``checks-mode``: only where a string says how.
     """
     told = _row("effects", _ALIKE.get(key, key))
     return None if told is None else frozenset(told.split())
@@ -52,7 +52,8 @@ def writes_nothing(key: str) -> bool:
 def only_computes(key: str) -> bool:
     """Whether a call may be dropped, repeated or made early: what it gives is all that it does."""
     told = effects(key)
-    return told is not None and told <= {"shares", "inplace"} and dynamic_shape(key) is None
+    safe = {"shares", "inplace", "checks-mode"}
+    return told is not None and told <= safe and dynamic_shape(key) is None
 
 
 @lru_cache(maxsize=1024)

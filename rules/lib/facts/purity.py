@@ -9,7 +9,6 @@ from tclint.semantics.symbols import ClassInfo
 from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Object, Tensor
 from tclint.torch_facts.elements import MEASURING
-from tclint.torch_facts.factories import makes_memory
 from tclint.torch_facts.memory import effects, only_computes
 
 _MEASURING = MEASURING | {"dim"}
@@ -61,9 +60,19 @@ def _pure_call(site: Site, call: ast.Call) -> bool:
 def computes(key: str, call: ast.Call) -> bool:
     """True for a call of torch, by its name, that does nothing but compute.
 
-    The second argument of what has an ``inplace`` may say that it writes.
+    The second argument of what has an ``inplace`` may say that it writes, and a string says how
+    others compute, which may raise.
     """
     if any(keyword.arg in (None, "out", "inplace") for keyword in call.keywords):
         return False
-    plain = len(call.args) < 2 or "inplace" not in (effects(key) or ())
-    return (plain and only_computes(key)) or makes_memory(key)
+    told = effects(key) or frozenset()
+    may_write = "inplace" in told and len(call.args) > 1
+    may_check = "checks-mode" in told and _says_how(call)
+    return key == "torch.tensor" or (only_computes(key) and not may_write and not may_check)
+
+
+def _says_how(call: ast.Call) -> bool:
+    """True where an argument is a string, or a variable that is given by name and may be one."""
+    named = [keyword.value for keyword in call.keywords]
+    texts = [one for one in (*call.args, *named) if isinstance(getattr(one, "value", None), str)]
+    return bool(texts) or any(isinstance(one, (ast.Name, ast.Attribute)) for one in named)

@@ -16,6 +16,7 @@ from tclint.semantics.interpreter.evaluate import evaluate, handles
 from tclint.semantics.interpreter.frame import Frame
 from tclint.semantics.interpreter.functions import PROPERTIES, attributes_of, call_function
 from tclint.semantics.interpreter.special import special
+from tclint.semantics.interpreter.transfer import made_of
 from tclint.semantics.lattice import as_assumed, join, options, spread, with_dtype
 from tclint.semantics.symbols import ClassInfo, FunctionInfo, ways_of
 from tclint.semantics.syntax import path_of
@@ -264,7 +265,10 @@ _TYPED: Final = frozenset({"str", "bytes", "int", "float", "dtype", "device"})
 def tensor_attribute(tensor: Tensor, name: str) -> Value:
     """An attribute of a tensor, or the method of that name."""
     if shares_as_attribute(name):
-        return Tensor(tensor.rank, tensor.dtype, tensor.device, assumed=tensor.assumed)
+        dtype = tensor.dtype
+        if name in ("real", "imag") and dtype is not None:
+            dtype = made_of("real", dtype)
+        return Tensor(tensor.rank, dtype, tensor.device, assumed=tensor.assumed)
     if name == "grad":
         return join((Tensor(tensor.rank, tensor.dtype), NONE))
     kind = torch_facts.attribute_kind(name)

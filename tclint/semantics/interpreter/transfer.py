@@ -233,10 +233,10 @@ def dtype_by(rule: Rule, bound: Bound, widened: Widening) -> DType | None:
     dtype = _promoted(given, widened)
     if rule.how in ("same", "promoted") or dtype is None:
         return dtype
-    return _made_of(rule.how, dtype)
+    return made_of(rule.how, dtype)
 
 
-def _made_of(how: str, dtype: DType) -> DType | None:
+def made_of(how: str, dtype: DType) -> DType | None:
     """The dtype that a rule makes of another."""
     match how, dtype.category:
         case "real", "complex":
