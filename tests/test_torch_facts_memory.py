@@ -262,6 +262,7 @@ def test_attributes() -> None:
     }
     assert all(map(describes, "device dtype grad_fn is_cuda ndim requires_grad shape".split()))
     assert not describes("grad")
+    assert shares_as_attribute("values")
 
 
 GRADIENTS: dict[str, str] = section("gradients")

@@ -19,6 +19,8 @@ READING_FUNCTIONS: Final = frozenset(
 _ALIKE: Final = {"cuda": "cpu", "type": "to"}
 """Methods without samples, and those that do the same."""
 _ADDRESS: Final = "data_ptr"
+_MEMBERS: Final = ("indices", "values")
+"""What ``x.max(dim=1)`` gives, and its like."""
 
 
 @lru_cache(maxsize=4096)
@@ -64,9 +66,9 @@ def gives_no_tensor(method: str) -> bool:
 
 
 def shares_as_attribute(name: str) -> bool:
-    """Whether an attribute of a tensor is a tensor of the same memory."""
+    """Whether an attribute of a tensor, or of several that a call gives, has the same memory."""
     code: str = section("attributes").get(name, "")
-    return code == "tensor"
+    return code == "tensor" or name in _MEMBERS
 
 
 def describes(name: str) -> bool:

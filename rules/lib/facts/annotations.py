@@ -10,9 +10,6 @@ from typing import Final
 _NUMBERS: Final = frozenset("float int bool complex Number Real Integral".split())
 _MAYBE: Final = frozenset("Optional Union None".split())
 _DEVICES: Final = frozenset({"device", "str", "int"})
-_COLLECTIONS: Final = frozenset(
-    "tuple Tuple list List Sequence Iterable Collection set Set dict Dict Mapping str ...".split()
-)
 _DESCRIBED: Final = r"^\s*{name}\s*(?::\s*|\()([^\n):]+)"
 """``rate : float`` of numpy's style and ``rate (float, optional):`` of Google's."""
 _AROUND: Final = frozenset({"optional", "or", "none", "scalar"})
@@ -35,34 +32,12 @@ def is_device_type(annotation: ast.expr) -> bool:
     return bool(names) and names <= _DEVICES
 
 
-def holds_numbers(annotation: ast.expr, place: tuple[int | None, ...]) -> bool:
-    """True where what stands at ``place`` (positions in nested tuples) is declared as numbers."""
-    names = set(_names(_part(annotation, place)))
-    return bool(names & _NUMBERS) and names <= _NUMBERS | _MAYBE | _COLLECTIONS
-
-
 def is_described_as_number(docstring: str | None, name: str) -> bool:
     """True where the docstring gives a parameter a number's type."""
     pattern = _DESCRIBED.format(name=re.escape(name))
     found = re.search(pattern, docstring, re.MULTILINE) if docstring else None
     words = set(re.findall(r"\w+", found[1].lower())) if found else set()
     return bool(words & _NUMBERS) and words <= _NUMBERS | _AROUND
-
-
-def _part(annotation: ast.expr, place: tuple[int | None, ...]) -> ast.expr:
-    for position in place:
-        match annotation:
-            case ast.Subscript(slice=ast.Tuple(elts=members)) if position is not None:
-                if position >= len(members) or any(map(_is_ellipsis, members)):
-                    return annotation
-                annotation = members[position]
-            case _:
-                return annotation
-    return annotation
-
-
-def _is_ellipsis(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
 def _names(annotation: ast.expr) -> Iterator[str]:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
-import sys
-from collections.abc import Iterable, Iterator
 
 from tclint.diagnostics import Change
 from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
-from tclint.semantics.symbols import FunctionNode, ModuleInfo
-from tclint.semantics.syntax import nodes
 from tclint.semantics.values import Function, Static, SymInt, Tensor
 from tclint.torch_facts.zero_dim import rounded_with_tensor
 
-from ..facts.annotations import holds_numbers
+from ..facts.annotations import is_number_type
 from ..facts.known import certain_tensor, is_boolean
 from ..facts.parameters import number_parameter_of, parameter_of, takes_tensor
 from ..facts.texts import enclosing_text, is_handed_out
@@ -22,23 +18,13 @@ from .promotion import FLOAT_OF_INTEGER, ROUNDED, promotion
 from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 _TYPE = "holds a tensor instead of a Python number"
-_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+_NOT_FOLLOWED = "that tclint does not follow"
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Div: "div",
     ast.FloorDiv: "floor_divide",
     ast.Pow: "pow",
     ast.Sub: "sub",
 }
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_SCOPES = (*_FUNCTIONS, ast.Lambda, ast.Module)
-_Place = tuple[int | None, ...]
-_TAKE_ANYTHING = {"copy", "functools", "logging", "typing", "warnings"}
-_NEEDS_NUMBERS = (sys.stdlib_module_names - _TAKE_ANYTHING) | {"numpy", "isinstance"}
-_SIZED = frozenset(
-    "arange empty expand full get interpolate linspace narrow new_empty new_full new_ones "
-    "new_zeros ones pad repeat reshape setdefault split unflatten upsample view zeros".split()
-)
-"""Functions and methods, of torch and of dicts, that need a number's value or its hash."""
 # name: the parameters after the tensor itself that take a 0-d tensor, by position and by name.
 _BINARY = ("other",)
 _TAKES_TENSOR: dict[str, tuple[str, ...]] = {
@@ -89,8 +75,7 @@ def judge(site: Site, use: ast.expr, read: Tensor) -> Verdict:
     if isinstance(parent, ast.FormattedValue):
         return _formatted(site, parent, read)
     if isinstance(parent, ast.Return):
-        why = _why_expected(site, use) or _why_not_followed(site)
-        return Refused(why) if why else Changes(f"the function's result {_TYPE}")
+        return _returned(site)
     if isinstance(parent, (ast.Dict, ast.List, ast.Tuple, ast.Set)):
         return _container(site, parent, use)
     return Refused(_refusal(parent))
@@ -191,202 +176,16 @@ def _is_for_integers(field: ast.FormattedValue, read: Tensor) -> bool:
     return code in tuple("bcdnoxX") and not whole
 
 
-def _why_expected(site: Site, use: ast.expr) -> str:
-    """Why the number at ``use``, returned or put into a collection there, cannot be a tensor."""
-    return _why(site, use, (), set())
-
-
-def _why(site: Site, node: ast.expr, place: _Place, seen: set[ast.AST]) -> str:
-    parent = site.parent(node)
-    if node in seen:
-        return ""
-    seen.add(node)
-    match parent:
-        case ast.Return():
-            return _returned(site, place)
-        case ast.Starred() if isinstance(site.parent(parent), ast.Call):
-            return "the number is unpacked into the arguments of a call"
-        case ast.IfExp(body=body, orelse=orelse) if node in (body, orelse):
-            return _why(site, parent, place, seen)
-        case ast.Tuple(elts=members) | ast.List(elts=members) if node in members:
-            position = members.index(node) if isinstance(parent, ast.Tuple) else None
-            place = (position, *place)
-            return _why(site, parent, place, seen)
-        case ast.Dict():
-            return _why(site, parent, (1, *place), seen)
-        case ast.Assign() | ast.AnnAssign() if place:
-            reasons = (_why(site, later, place, seen) for later in _read_later(site, node))
-            return next(filter(None, reasons), "")
-    return ""
-
-
-def _returned(site: Site, place: _Place) -> str:
-    scope = site.body.scope
-    if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        if scope.returns is not None and holds_numbers(scope.returns, place):
-            return f"`{scope.name}` is declared to return Python numbers"
-        taker = "" if place else next(_takers(site.module, scope), "")
-        if taker:
-            return f"a caller passes the result of `{scope.name}` to `{taker}`"
-    return ""
-
-
-def _takers(module: ModuleInfo, function: FunctionNode) -> Iterator[str]:
-    """The functions of Python's library that callers in the same file give a result to."""
-    name = getattr(function, "name", "")
-    whole = nodes(module.tree)
-    for caller in whole if any(_calls(node, name) for node in whole) else ():
-        if not isinstance(caller, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            continue
-        inside = nodes(caller)
-        if not any(_calls(node, name) for node in inside):
-            continue
-        kept = {target for node in inside for target in _kept(node, name)}
-        for node in inside:
-            if isinstance(node, ast.Call):
-                dotted = _dotted(module, node.func)
-                needed = dotted.partition(".")[0] in _NEEDS_NUMBERS or _is_sized(node.func)
-                if needed and any(_is_result(a, name, kept) for a in _given(node)):
-                    yield dotted or ast.unparse(node.func)
-            elif isinstance(node, ast.Subscript) and _is_result(node.slice, name, kept):
-                yield f"{ast.unparse(node.value)}[...]"
-
-
-def _kept(node: ast.AST, function: str) -> Iterator[str]:
-    match node:
-        case ast.Assign(targets=[ast.Name(id=target)], value=value):
-            if any(_calls(part, function) for part in nodes(value)):
-                yield target
-
-
-def _calls(node: ast.AST, function: str) -> bool:
-    match node:
-        case ast.Call(func=ast.Name(id=name)):
-            return name == function
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name)):
-            return name == function
-    return False
-
-
-def _dotted(module: ModuleInfo, node: ast.expr) -> str:
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name) or (parts and node.id not in module.imports):
-        return ""
-    return ".".join([module.imports.get(node.id, node.id), *reversed(parts)])
-
-
-def _is_sized(function: ast.expr) -> bool:
-    return isinstance(function, ast.Attribute) and function.attr in _SIZED
-
-
-def _is_result(argument: ast.expr, function: str, kept: set[str]) -> bool:
-    if isinstance(argument, ast.Name):
-        return argument.id in kept
-    return _calls(argument, function)
-
-
-def _given(call: ast.Call) -> Iterator[ast.expr]:
-    """The arguments of a call, and the members of tuples and lists among them."""
-    for given in (*call.args, *(keyword.value for keyword in call.keywords)):
-        yield from given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
-
-
-def _read_later(site: Site, collection: ast.expr) -> Iterable[ast.expr]:
-    """Where a collection is read that a variable was given."""
-    made = site.flow.holder(collection)
-    return () if made is None else site.flow.reads(made)
-
-
-def _why_not_followed(site: Site) -> str:
-    """Why a tensor may not be returned in place of a number; empty where no caller minds."""
-    function = site.function
-    if function is None or function.name == "forward":
-        return ""
-    parents = _parents(site.module.tree)
-    asked, names = {function.name}, [function.name]
-    for name in names:
-        for call in nodes(site.module.tree):
-            if not isinstance(call, ast.Call) or not _is_named(call.func, name):
-                continue
-            if _is_in_inference_mode(call, parents):
-                return f"`{name}` is called under `inference_mode`"
-            for use in _uses(call, parents):
-                if not _computes(site, use, parents):
-                    return f"a caller of `{name}` needs a Python number"
-                names += _handed_on(use, parents, asked)
-    return ""
-
-
-def _parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
-    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-
-
-def _is_named(function: ast.expr, name: str) -> bool:
-    return (isinstance(function, ast.Name) and function.id == name) or (
-        isinstance(function, ast.Attribute) and function.attr == name
-    )
-
-
-def _is_in_inference_mode(call: ast.Call, parents: dict[ast.AST, ast.AST]) -> bool:
-    managers = (
-        item.context_expr
-        for outer in _around(call, parents)
-        if isinstance(outer, (ast.With, ast.AsyncWith))
-        for item in outer.items
-    )
-    return any("inference_mode" in ast.unparse(manager) for manager in managers)
-
-
-def _around(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.AST]:
-    while node in parents:
-        node = parents[node]
-        yield node
-
-
-def _uses(call: ast.Call, parents: dict[ast.AST, ast.AST]) -> Iterator[ast.expr]:
-    """The call itself, or the reads of the variable that it is bound to."""
-    match parents[call]:
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            scope = next(outer for outer in _around(call, parents) if isinstance(outer, _SCOPES))
-            names = (node for node in ast.walk(scope) if isinstance(node, ast.Name))
-            yield from (n for n in names if n.id == name and isinstance(n.ctx, ast.Load))
-        case ast.Expr():
-            pass
-        case _:
-            yield call
-
-
-def _computes(site: Site, use: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
-    """True for an operand of arithmetic, of a comparison, or of a function of torch.
-
-    Arithmetic with a constant only makes another number.
-    """
-    parent = parents[use]
-    match parent:
-        case ast.BinOp(left=left, op=op, right=right):
-            number = isinstance(right if left is use else left, ast.Constant)
-            return isinstance(op, _ARITHMETIC) and not number
-        case ast.AugAssign(target=target, op=op, value=value):
-            named = isinstance(target, ast.Name)
-            return isinstance(op, _ARITHMETIC) and value is use and not named
-        case ast.Compare() | ast.Return():
-            return True
-        case ast.Call(func=function):
-            return function is not use and (site.dotted(function) or "").startswith("torch.")
-    return False
-
-
-def _handed_on(use: ast.expr, parents: dict[ast.AST, ast.AST], asked: set[str]) -> Iterator[str]:
-    """The function that returns the number in its turn, unless its callers were asked already."""
-    if not isinstance(parents[use], ast.Return):
-        return
-    outer = next(node for node in _around(use, parents) if isinstance(node, _FUNCTIONS))
-    if outer.name not in asked and outer.name != "forward":
-        asked.add(outer.name)
-        yield outer.name
+def _returned(site: Site) -> Verdict:
+    """What compiled code gives, its caller computes with; others may need a Python number."""
+    function, region = site.function, site.region
+    entries = {"forward", region.root.rpartition(".")[2] if region is not None else ""}
+    if function is None or function.name not in entries:
+        return Refused("the number is returned to callers, which may need a Python number")
+    annotation = getattr(function.node, "returns", None)
+    if annotation is not None and is_number_type(annotation):
+        return Refused(f"`{function.name}` is declared to return a Python number")
+    return Changes(f"the function's result {_TYPE}")
 
 
 def _container(site: Site, node: ast.expr, use: ast.expr) -> Verdict:
@@ -398,8 +197,12 @@ def _container(site: Site, node: ast.expr, use: ast.expr) -> Verdict:
         return Refused("the number is used as an index or in a slice")
     if isinstance(site.parent(node), (ast.Call, ast.keyword)):
         return Refused("the number is used where a tensor may not work")
-    why = _why_expected(site, use)
-    return Refused(why) if why else Changes(f"the {type(node).__name__.lower()} {_TYPE}")
+    outer = site.parent(node)
+    while isinstance(outer, (ast.Dict, ast.List, ast.Tuple)):
+        outer = site.parent(outer)
+    if isinstance(outer, ast.Return):
+        return _returned(site)
+    return Refused(f"the {type(node).__name__.lower()} keeps the number for code {_NOT_FOLLOWED}")
 
 
 def _refusal(parent: ast.AST | None) -> str:
@@ -435,9 +238,7 @@ def _judge_argument(site: Site, use: ast.expr, read: Tensor) -> Verdict:
             return Refused(f"`{site.text(call.func)}` may need a Python number")
         return Changes(f"`{site.text(call.func)}` is given a tensor instead of a Python number")
     if isinstance(call.func, ast.Attribute) and call.func.attr in _KEEPS:
-        return Refused(
-            f"`{site.text(call.func)}` keeps the number for code that tclint does not follow"
-        )
+        return Refused(f"`{site.text(call.func)}` keeps the number for code {_NOT_FOLLOWED}")
     return Refused(f"`{site.text(call.func)}` needs a Python number")
 
 

@@ -43,7 +43,6 @@ from tclint.semantics.values import (
     Value,
     set_by_default,
 )
-from tclint.torch_facts.memory import shares_as_attribute
 from tclint.torch_facts.modules import HOOKS, MODULE_METHODS
 
 if TYPE_CHECKING:
@@ -264,7 +263,7 @@ _TYPED: Final = frozenset({"str", "bytes", "int", "float", "dtype", "device"})
 
 def tensor_attribute(tensor: Tensor, name: str) -> Value:
     """An attribute of a tensor, or the method of that name."""
-    if shares_as_attribute(name):
+    if torch_facts.attribute_kind(name) == "tensor":
         dtype = tensor.dtype
         if name in ("real", "imag") and dtype is not None:
             dtype = made_of("real", dtype)
