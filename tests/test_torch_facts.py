@@ -16,8 +16,8 @@ from tclint.torch_bounds import NEWEST_TORCH, shown
 from tclint.torch_facts.dtypes import TYPED
 from tclint.torch_facts.factories import FACTORIES
 from tclint.torch_facts.lifetimes import Lifetime, lifetimes
+from tclint.torch_facts.measured import Skipped
 from tclint.torch_facts.members import ONLY_TENSORS
-from tclint.torch_facts.skipped import Skipped
 from tclint.torch_facts.table import FILE
 from tests.dynamo import skip_before
 from tests.semantics_probe import mismatch

@@ -25,7 +25,7 @@ from tclint.semantics.values import (
     Tensor,
     Value,
 )
-from tclint.torch_facts import SKIPPED_FUNCTIONS, skipped_by_dynamo
+from tclint.torch_facts import skipped_by_dynamo, skipped_functions
 
 from ..lib.facts.origins import is_input, is_made_here
 from ..lib.facts.uses import uses_of
@@ -170,7 +170,7 @@ class UntraceableCall(Rule[Call]):
         "not torch.compiler.is_compiling():`"
     )
     on = Call
-    called = SKIPPED_FUNCTIONS | {
+    called = skipped_functions() | {
         name.rpartition(".")[2]
         for name in (*_BY_ARGUMENT, *_ON_INPUTS, _POINTER, "pow", _GROUPING, *_OLD_FORMS)
     }

@@ -11,6 +11,7 @@ from __future__ import annotations
 from tclint.torch_facts.factories import Factory, factory
 from tclint.torch_facts.host import dynamic_shape, host_read_gb_ids, reads_host
 from tclint.torch_facts.instances import INSTANCES, SKIPPED_METHODS, instance_class, skipped_method
+from tclint.torch_facts.measured import Skipped, measured, traced_since
 from tclint.torch_facts.members import (
     is_only_of_arrays,
     is_only_of_tensors,
@@ -30,12 +31,9 @@ from tclint.torch_facts.returns import attribute_kind, function_returns, method_
 from tclint.torch_facts.skipped import (
     DRAWN,
     DRAWN_BY,
-    SKIPPED_FUNCTIONS,
-    Skipped,
     is_skipped,
-    measured,
     skipped_by_dynamo,
-    traced_since,
+    skipped_functions,
 )
 from tclint.torch_facts.table import canonical
 
@@ -43,7 +41,6 @@ __all__ = [
     "DRAWN",
     "DRAWN_BY",
     "INSTANCES",
-    "SKIPPED_FUNCTIONS",
     "SKIPPED_METHODS",
     "Factory",
     "Numbers",
@@ -77,6 +74,7 @@ __all__ = [
     "optimizers",
     "reads_host",
     "skipped_by_dynamo",
+    "skipped_functions",
     "skipped_method",
     "traced_since",
 ]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Final
 
 from tclint.torch_facts.lifetimes import Version
-from tclint.torch_facts.skipped import Skipped, measured
+from tclint.torch_facts.measured import Skipped, measured
 
 _NUMBERS: Final = "choice integers normal permutation random shuffle standard_normal uniform"
 _HASH: Final = "copy digest hexdigest update"
@@ -103,6 +103,11 @@ SKIPPED_METHODS: Final = (
     _OF_SCHEDULERS | _OF_OPTIMIZERS | {name.rpartition(".")[2] for name in _BY_NAME}
 )
 """The names of all methods that break the graph, of whichever class."""
+
+
+def is_skipped_method(dotted: str) -> bool:
+    """Whether a method's call breaks the graph on some release."""
+    return _gb_id(dotted) is not None
 
 
 def skipped_method(dotted: str, version: Version) -> Skipped | None:
