@@ -218,7 +218,7 @@ def _index(site: Site, subscript: ast.Subscript, end: End) -> Verdict:
         listed = isinstance(owner, (Tensor, NDArray, Sequence))
         layers = isinstance(owner, Object) and owner.name in _LISTS
         constant = isinstance(owner, (Mapping, Static)) and loaded
-        if not (listed or layers or constant or _is_private_dict(site, subscript)):
+        if not (listed or layers or constant):
             return Changes(f"`{site.text(subscript.value)}` is indexed by a Python number")
     return PROVED
 
@@ -228,22 +228,6 @@ def _names_type(site: Site, end: End) -> Verdict:
     return Changes(
         f"the error for `{site.text(end.use)}` not being an integer names a different type"
     )
-
-
-def _is_private_dict(site: Site, subscript: ast.Subscript) -> bool:
-    """True for a local dict that is only ever subscripted: nobody sees the type of its keys."""
-    name = subscript.value
-    if not isinstance(name, ast.Name) or len(site.stores(name.id)) != 1:
-        return False
-    assign = site.parent(site.stores(name.id)[0])
-    if not isinstance(assign, ast.Assign) or not isinstance(assign.value, ast.Dict):
-        return False
-    return all(_only_subscripted(site, load) for load in site.loads(name.id))
-
-
-def _only_subscripted(site: Site, load: ast.Name) -> bool:
-    parent = site.parent(load)
-    return isinstance(parent, ast.Subscript) and parent.value is load
 
 
 def _argument(site: Site, call: ast.Call, end: End) -> Verdict:
