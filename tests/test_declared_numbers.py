@@ -9,11 +9,7 @@ import pytest
 
 from tclint.config import Config
 from tclint.fix.apply import fix_files
-from tclint_rules.lib.facts.annotations import (
-    holds_numbers,
-    is_described_as_number,
-    is_number_type,
-)
+from tclint_rules.lib.facts.annotations import is_described_as_number, is_number_type
 from tclint_rules.lib.rewrite.torch_equivalents import is_whole
 
 if TYPE_CHECKING:
@@ -45,28 +41,6 @@ def test_a_number_is_recognised(text: str) -> None:
 )
 def test_anything_else_is_not_taken_for_a_number(text: str) -> None:
     assert not is_number_type(_expression(text))
-
-
-@pytest.mark.parametrize(
-    ("text", "place", "expected"),
-    [
-        ("float", (), True),
-        ("Tuple[int, ...]", (3,), True),
-        ("Tuple[Tensor, float]", (1,), True),
-        ("Tuple[Tensor, float]", (0,), False),
-        ("tuple[Tensor, tuple[int, Tensor]]", (1, 0), True),
-        ("tuple[Tensor, tuple[int, Tensor]]", (1, 1), False),
-        ("Dict[str, float]", (1,), True),
-        ("Dict[int, Tensor]", (1,), False),
-        ("list[float]", (None,), True),
-        ("Any", (), False),
-        ("str", (), False),
-    ],
-)
-def test_a_result_is_looked_up_at_its_place(
-    text: str, place: tuple[int | None, ...], expected: bool
-) -> None:
-    assert holds_numbers(_expression(text), place) is expected
 
 
 @pytest.mark.parametrize(

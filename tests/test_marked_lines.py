@@ -607,7 +607,7 @@ PROGRAMS = {
             def f20(self, x: torch.Tensor, **more):
                 return torch.add(x, torch.tensor([1.0, 2.0], device=x.device), **more)  # TCL311
             def f21(self, x: torch.Tensor):
-                k = torch.tensor([1.0, 2.0, 3.0], device=x.device)  # TCL311
+                k = torch.tensor([1.0, 2.0, 3.0], device=x.device)  # TCL311: the tensor is
                 return x + k.cpu
             def f22(self, x: torch.Tensor):
                 d = {"a": torch.tensor([1.0, 2.0, 3.0], device=x.device)}  # TCL311

@@ -274,6 +274,8 @@ def breaks(folder: Path, files: dict[str, str]) -> bool:
     from torch._dynamo.utils import counters
 
     put(folder, files)
+    for name in files:  # another test may have left a module of that name
+        sys.modules.pop(Path(name).parts[0].removesuffix(".py"), None)
     before = set(sys.modules)
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
