@@ -12,8 +12,6 @@ from tclint.semantics.lattice import options
 from tclint.semantics.site import Site
 from tclint.semantics.syntax import beside
 from tclint.semantics.values import Tensor
-from tclint.torch_facts.pointwise import is_pointwise
-from tclint.torch_facts.table import canonical
 
 from ..facts.compiling import is_compiled_aside, is_compiled_only
 from ..facts.conditions import split_at_tensor
@@ -42,7 +40,6 @@ _OTHER = Decline("the branches are not known to give the same shapes and dtypes 
 _EXPRESSION = Decline("only an `if` statement is rewritten, not an expression")
 _TOO_LARGE = 2**63
 """No tensor takes an integer of this size: the operation raises."""
-_LIKE = frozenset({"zeros_like", "ones_like"})
 _COMPUTED = Changes(
     "both branches are computed: what either raises is raised, and the gradient of one may be NaN "
     "even where it is not chosen"
@@ -155,28 +152,9 @@ def _as_written(arms: list[ast.expr]) -> Iterator[ast.expr]:
 
 def _only_computes(site: Site, node: ast.expr) -> bool:
     """True where calls compute tensors from tensors, and nothing else happens."""
-    match node:
-        case ast.Constant(value=int(number)) if abs(number) >= _TOO_LARGE:
-            return False
-        case ast.Call(keywords=[_, *_]):
-            return False
-        case ast.Call(func=function, args=given):
-            dotted = canonical(site.dotted(function) or "")
-            is_torch = dotted.startswith("torch.")
-            name = function.attr if isinstance(function, ast.Attribute) else ""
-            owner = [function.value] if isinstance(function, ast.Attribute) else []
-            operands = given if is_torch else [*owner, *given]
-            tensors = [certain_tensor(site, one) is not None for one in operands]
-            form = "".join("t" if tensor else "n" for tensor in tensors)
-            known = is_pointwise(dotted if is_torch else name, form) or name in _LIKE
-            return (known and all(_only_computes(site, one) for one in operands)) or is_pure(
-                site, node
-            )
-        case ast.BinOp(left=left, right=right):
-            return _only_computes(site, left) and _only_computes(site, right)
-        case ast.UnaryOp(operand=operand):
-            return _only_computes(site, operand)
-    return is_pure(site, node)
+    numbers = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
+    fits = all(not isinstance(one, int) or abs(one) < _TOO_LARGE for one in numbers)
+    return fits and is_pure(site, node)
 
 
 def _judge(
