@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("torch", reason="the answers are held against torch itself")
+
+import torch
+
 from tclint.torch_facts.memory import gradient, only_computes
 from tclint.torch_facts.operations import keeps_floats
 from tclint.torch_facts.table import section
@@ -78,3 +82,46 @@ def test_each_elementwise_function_gets_the_same_answer(program: str, tmp_path: 
     answers = _answers(program, tmp_path)
     assert len({*answers.values()}) == 1
     assert answers["exp"]
+
+
+WRITTEN = """
+import torch
+import torch.nn.functional as F
+
+
+@torch.compile
+def forward(x: torch.Tensor):
+    y = x.float() * 2
+    y[y > 1] = {}
+    return y
+"""
+KEPT = ["y.sin()", "y.abs()", "F.gelu(y)", "y * y", "torch.log(y)"]
+NOT_KEPT = [
+    "y.exp()", "y.neg()", "y.tanh()", "y.reciprocal()", "y * 2", "(y * 2).sin()",
+    "torch.clamp(1 - y / 2, max=3)", "F.relu(y)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", KEPT + NOT_KEPT)
+def test_a_store_is_declined_where_the_backward_pass_needs_what_it_overwrites(
+    expression: str, tmp_path: Path
+) -> None:
+    source = WRITTEN.format(expression.replace("y", "y[y > 1]"))
+    (tmp_path / "program.py").write_text(source)
+    done = tclint("check", "--output-format", "json", "program.py", cwd=tmp_path)
+    (finding,) = {one["declined"] for one in json.loads(done.stdout)}
+    is_kept = finding == "the backward pass needs what `y` held before the store"
+    assert is_kept == (expression in KEPT) == _raises(expression)
+
+
+def _raises(expression: str) -> bool:
+    """Whether the backward pass notices that `y` was written behind the expression."""
+    x = torch.tensor([[-1.0, 0.6, 2.0]], requires_grad=True)
+    y = x * 2
+    made = eval(expression, {"torch": torch, "F": torch.nn.functional, "y": y})
+    y.copy_(torch.where(y > 1, made, y))
+    try:
+        y.sum().backward()
+    except RuntimeError:
+        return True
+    return False

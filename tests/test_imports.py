@@ -119,8 +119,7 @@ ROOMS = ("facts", "judge", "rewrite")
 APART: Mapping[str, str] = {
     "lib.facts.device_origins": "where values are, a question of its own",
     "lib.facts.output_arguments": "what an output call does beside it, a question of its own",
-    "lib.judge.arms": "ways that may both be computed, a question of its own",
-    "lib.judge.contexts": "where a number stands, on 470 lines; its client has 340",
+    "lib.judge.contexts": "where a number stands; its client says where it goes",
     "lib.rewrite.masked_store": "stores by masks, on more lines than the rule",
     "lib.rewrite.number_as_tensor": "where a number goes, on twice the lines of its client",
     "lib.rewrite.where": "one of the rewritings of a branch, whose rule has 500 lines",

@@ -18,6 +18,7 @@ from .verdict import PROVED, Changes, Refused, Verdict, combine
 
 # Their gradient is finite, and 0 where nothing comes back, for whatever number goes in.
 _BOUNDED = frozenset("clamp clip clamp_min clamp_max".split())
+_KEEPING_NOTHING = frozenset("all any argmax argmin count_nonzero mean sum where".split())
 _SMALL_LIMITS = frozenset("eps tiny smallest_normal resolution".split())
 _HALF_MAX = 65504.0
 _FLOAT_MAX = 3.4028234663852886e38
@@ -30,15 +31,28 @@ _STEEP_FACTOR = (
 Numbers = dict[str, ast.expr]
 
 
-def keeps(node: ast.expr, root: str) -> bool:
-    """True where autograd keeps the tensor ``root`` itself for the gradient of ``node``."""
+def keeps(site: Site, node: ast.expr, name: str, *, asked: bool = False) -> bool:
+    """True where autograd keeps the tensor ``name`` itself for the gradient of ``node``.
+
+    ``asked``: it is kept if it is ``node``.
+    """
     match node:
-        case ast.Call(func=ast.Attribute(value=owner), args=given):
-            operands = (owner, *given)
-            direct = any(isinstance(one, ast.Name) and one.id == root for one in operands)
-            kept = direct and "keeps-argument" in _gradient(node)
-            return kept or any(keeps(one, root) for one in operands)
-    return any(keeps(one, root) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
+        case ast.Compare():
+            return False
+        case ast.Name() | ast.Attribute():
+            return asked and ast.unparse(node) == name
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return keeps(site, operand, name)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            return keeps(site, left, name) or keeps(site, right, name)
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div(), right=right):
+            scaled = not may_be_tensor(site.value(right))
+            kept = keeps(site, left, name, asked=not scaled)
+            return kept or keeps(site, right, name, asked=True)
+        case ast.Call(func=ast.Attribute(value=owner, attr=called), args=given):
+            kept = called not in _KEEPING_NOTHING and "keeps-argument" in _gradient(node)
+            return any(keeps(site, one, name, asked=kept) for one in (owner, *given))
+    return any(isinstance(part, ast.expr) and ast.unparse(part) == name for part in ast.walk(node))
 
 
 def judge_arm(site: Site, node: ast.expr, root: str, numbers: Numbers) -> Verdict:

@@ -22,6 +22,7 @@ from ..facts.known import certain_tensor, is_boolean
 from ..facts.purity import is_pure
 from ..facts.shapes import same_dtype, same_shape
 from ..judge.aliases import is_own_result
+from ..judge.arms import keeps
 from ..judge.same_device import judge_chosen
 from ..judge.saved_for_backward import judge_kept
 from ..judge.verdict import Changes, Verdict, combine
@@ -36,7 +37,6 @@ _ALL: Final = (
 )
 _OVERFLOWS: Final = "in float16 the sum behind the mean of `{}` may overflow"
 _PLACES: Final = "the fix assumes that `{0}` has one element for each of `{1}`"
-_SAVES_NOTHING: Final = frozenset("all any argmax argmin count_nonzero mean sum where".split())
 _INTEGERS: Final = frozenset({"int8", "int16", "int32", "int64", "uint8"})
 _WIDE: Final = frozenset({"bfloat16", "float32", "float64"})
 _NUMBERS: Final = ("bool", "float", "int")
@@ -162,7 +162,7 @@ def _obstacles(
     ranked = mask is not None and owner is not None and bool(mask.rank) and mask.rank == owner.rank
     if not ranked and not same_shape(site, target.slice, target.value):
         yield f"`{text}` may not have the shape of `{name}`"
-    if _is_saved(site, whole, name):
+    if keeps(site, whole, name):
         yield f"the backward pass needs what `{name}` held before the store"
 
 
@@ -241,33 +241,6 @@ def _judge_owner(site: Site, owner: ast.expr) -> Iterator[Verdict]:
             f"`{site.text(owner)}` is written as a whole, which raises if it is expanded, or a "
             "leaf that requires grad"
         )
-
-
-def _is_saved(site: Site, node: ast.expr, name: str, *, is_factor: bool = False) -> bool:
-    """True where autograd may save the tensor ``name`` itself for the gradient of ``node``."""
-    match node:
-        case ast.Compare():
-            return False
-        case ast.Name() | ast.Attribute():
-            return is_factor and ast.unparse(node) == name
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _is_saved(site, operand, name)
-        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
-            return _is_saved(site, left, name) or _is_saved(site, right, name)
-        case ast.BinOp(left=left, op=ast.Mult() | ast.Div(), right=right):
-            scaled = _is_number(site, right)
-            saved = _is_saved(site, left, name, is_factor=not scaled)
-            return saved or _is_saved(site, right, name, is_factor=True)
-        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _SAVES_NOTHING:
-            return any(_is_saved(site, one, name) for one in (owner, *node.args))
-    return any(isinstance(part, ast.expr) and ast.unparse(part) == name for part in ast.walk(node))
-
-
-def _is_number(site: Site, node: ast.expr) -> bool:
-    return all(
-        isinstance(kind, SymInt) or (isinstance(kind, Static) and kind.type in _NUMBERS)
-        for kind in options(site.value(node))
-    )
 
 
 def _is_integer(site: Site, node: ast.expr) -> bool:

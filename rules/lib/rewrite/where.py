@@ -241,7 +241,7 @@ def _judge_kept(
 ) -> Verdict:
     """Judge what the backward pass needs now: the condition, and what both ways compute with."""
     kept: list[ast.expr] = [*test.parts.values()] if len(test.parts) == 1 else []
-    parts = [part for arm in arms if keeps(arm, root) for part in ast.walk(arm)]
+    parts = [part for arm in arms if keeps(site, arm, root) for part in ast.walk(arm)]
     kept += [part for part in parts if isinstance(part, ast.Name) and part.id == root][:1]
     verdicts = [test.verdict, judge_kept(site, node, kept, name)]
     verdicts.append(_judge_place(site, test, arms, root))
