@@ -35,11 +35,7 @@ _ALL: Final = (
     "few, infinity or NaN in another one, or computed from it, makes gradients NaN, dtypes that do "
     "not fit no longer raise, and last bits may differ"
 )
-_OVERFLOWS: Final = "in float16 the sum behind the mean of `{}` may overflow"
 _PLACES: Final = "the fix assumes that `{0}` has one element for each of `{1}`"
-_INTEGERS: Final = frozenset({"int8", "int16", "int32", "int64", "uint8"})
-_WIDE: Final = frozenset({"bfloat16", "float32", "float64"})
-_NUMBERS: Final = ("bool", "float", "int")
 _PLAIN: Final = (DataScalar, Static, SymInt)
 _OPERATORS: Final = (
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd, ast.BitOr,
@@ -49,36 +45,20 @@ _OPERATORS: Final = (
 
 @record()
 class _Reads:
-    """The tensors that an expression reads by one mask, and those of which it takes the mean."""
+    """The tensors that an expression reads by one mask, whose syntax is ``key``."""
 
-    mask: ast.expr
     key: str
-    where: ast.expr
     found: list[ast.expr] = field(default_factory=list)
-    means: list[ast.expr] = field(default_factory=list)
 
     def reads(self, node: ast.AST) -> bool:
         """True for ``x[mask]``."""
         return isinstance(node, ast.Subscript) and ast.dump(node.slice) == self.key
-
-    def total(self, node: ast.AST) -> tuple[ast.expr, str] | None:
-        """``x`` and what is asked of all that the mask selects: ``x[mask].sum()``, or the mean."""
-        match node:
-            case ast.Call(
-                func=ast.Attribute(value=ast.Subscript() as read, attr="sum" | "mean" as name),
-                args=[],
-                keywords=[],
-            ) if self.reads(read):
-                return read.value, name
-        return None
 
     def unmasked(self, node: ast.expr) -> ast.expr:
         """The expression on all elements; its leaves are the nodes of the program."""
         if isinstance(node, ast.Subscript) and self.reads(node):
             self.found.append(node.value)
             return node.value
-        if (total := self.total(node)) is not None:
-            return self._unmasked_total(*total)
         changed = copy.copy(node)
         for name, child in ast.iter_fields(node):
             if isinstance(child, ast.expr):
@@ -87,24 +67,10 @@ class _Reads:
                 setattr(changed, name, [self._unmasked_part(part) for part in child])
         return changed if list(ast.iter_child_nodes(node)) else node
 
-    def _unmasked_total(self, tensor: ast.expr, name: str) -> ast.expr:
-        """What is not selected adds zeros to the sum."""
-        self.found.append(tensor)
-        kept = ast.Call(self.where, [self.mask, tensor, ast.Constant(0)], [])
-        whole = _summed(kept)
-        if name == "sum":
-            return whole
-        self.means.append(tensor)
-        return ast.BinOp(whole, ast.Div(), _summed(self.mask))
-
     def _unmasked_part(self, part: ast.AST) -> ast.AST:
         if isinstance(part, ast.keyword):
             return ast.keyword(arg=part.arg, value=self.unmasked(part.value))
         return self.unmasked(part) if isinstance(part, ast.expr) else part
-
-
-def _summed(node: ast.expr) -> ast.Call:
-    return ast.Call(ast.Attribute(node, "sum", ast.Load()), [], [])
 
 
 def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
@@ -119,7 +85,7 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
         return Decline("this branch is kept for eager code and for other tensors")
     if spelled is None:
         return NO_TORCH
-    reads = _Reads(target.slice, ast.dump(target.slice), ast.parse(spelled, mode="eval").body)
+    reads = _Reads(ast.dump(target.slice))
     whole = reads.unmasked(value)
     if not reads.found:
         return None
@@ -131,8 +97,6 @@ def store_where(site: Site, read: ast.AST) -> Repair | Decline | None:
         others = [one for one in reads.found if ast.dump(one) != ast.dump(target.value)]
         verdicts.append(judge_kept(site, statement, others, None))
         verdicts.append(Changes(_ALL.format(site.text(target.slice))))
-        halves = [one for one in reads.means if _dtype(site, one) not in _WIDE]
-        verdicts += [Changes(_OVERFLOWS.format(site.text(one))) for one in halves]
     name, mask = site.text(target.value), site.text(target.slice)
     text = f"{name}.copy_({spelled}({mask}, {as_written(whole, site.text)}, {name}))"
     return repair_as_proved(combine(verdicts), _MESSAGE, (Replace(statement, text),))
@@ -168,7 +132,7 @@ def _obstacles(
 
 def _met(site: Site, node: ast.expr, reads: _Reads) -> Iterator[str]:
     """The parts of a value that are not computed for each selected element by itself."""
-    if reads.reads(node) or reads.total(node) is not None:
+    if reads.reads(node):
         return
     if not any(reads.reads(part) for part in ast.walk(node)):
         if not _is_same_for_all(site, node):
@@ -244,13 +208,9 @@ def _judge_owner(site: Site, owner: ast.expr) -> Iterator[Verdict]:
 
 
 def _is_integer(site: Site, node: ast.expr) -> bool:
-    return _dtype(site, node) in _INTEGERS
-
-
-def _dtype(site: Site, node: ast.expr) -> str | None:
-    """The name of a tensor's dtype, or a symbol for it; None where nothing is known of it."""
     tensor = certain_tensor(site, node)
-    return tensor.dtype.symbol if tensor is not None and tensor.dtype is not None else None
+    dtype = None if tensor is None else tensor.dtype
+    return dtype is not None and dtype.category == "int"
 
 
 def _computes_integers(node: ast.expr, root: str) -> bool:
