@@ -112,7 +112,8 @@ def _sharing(function: Callable[..., Any], *, leads: bool) -> tuple[int, list[st
             continue
         calls += len(given)
         same = any(t.untyped_storage().data_ptr() in call.memory for t in given)
-        if same or any(t is a for t in given for a in call.tensors):
+        # What has no elements has no memory: `diff` of an empty tensor gives it back.
+        if same or any(t is a for t in given for a in call.tensors if a.numel()):
             shared.append(call.text)
     return calls, shared
 
@@ -268,7 +269,7 @@ def test_attributes() -> None:
 GRADIENTS: dict[str, str] = section("gradients")
 
 
-@pytest.mark.parametrize("name", one_in(4, sorted(GRADIENTS)))
+@pytest.mark.parametrize("name", one_in(4, sorted(GRADIENTS.keys() - {"chalf"})))  # has no sum
 def test_autograd_keeps_what_the_table_says(name: str) -> None:
     told = gradient(name) or frozenset()
     assert _keeps(name, 0) == ("keeps-argument" in told)
