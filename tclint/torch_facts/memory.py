@@ -35,20 +35,19 @@ def effects(key: str) -> frozenset[str] | None:
     return None if told is None else frozenset(told.split())
 
 
+def writes_nothing(key: str) -> bool:
+    """Whether a call writes none of its arguments, whose memory it may give."""
+    return (told := effects(key)) is not None and not told & {"writes", "inplace"}
+
+
 def allocates(key: str) -> bool:
     """Whether the result of a call always has memory of its own, and nothing is written."""
-    return (told := effects(key)) is not None and not told & {"shares", "writes", "inplace"}
+    return writes_nothing(key) and "shares" not in (effects(key) or ())
 
 
 def is_view(key: str) -> bool:
     """Whether a call writes nothing, and may give the memory of an argument."""
-    told = effects(key) or frozenset()
-    return "shares" in told and not told & {"writes", "inplace"}
-
-
-def writes_nothing(key: str) -> bool:
-    """Whether a call writes none of its arguments, whose memory it may give."""
-    return allocates(key) or is_view(key)
+    return writes_nothing(key) and not allocates(key)
 
 
 def only_computes(key: str) -> bool:
