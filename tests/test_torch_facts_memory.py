@@ -28,6 +28,7 @@ from tclint.torch_facts.memory import (
     shares_as_attribute,
     writes_nothing,
 )
+from tclint.torch_facts.operations import keeps_floats
 from tclint.torch_facts.table import section
 from tests.samples import one_in
 
@@ -274,6 +275,35 @@ def test_autograd_keeps_what_the_table_says(name: str) -> None:
     told = gradient(name) or frozenset()
     assert _keeps(name, 0) == ("keeps-argument" in told)
     assert _keeps(name, 1) == ("keeps-result" in told)
+
+
+FINITE = [
+    name
+    for name, words in GRADIENTS.items()
+    if "finite" in words.split() and keeps_floats(name) and name != "chalf"
+]
+
+
+def _branches_not_taken(*tensors: torch.Tensor) -> list[torch.Tensor]:
+    never = torch.zeros(len(tensors[0]), dtype=torch.bool)
+    return [
+        torch.where(never, _named(name)(tensor), tensor)
+        for name, tensor in zip(FINITE, tensors, strict=True)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["eager", "inductor"])
+def test_no_gradient_of_a_branch_not_taken_is_nan(backend: str) -> None:
+    assert len(FINITE) > 20
+    numbers = torch.tensor([0.0, 1.0, -1.0, 1e30, 1e-40, torch.inf, -torch.inf, torch.nan])
+    given = [numbers.clone().requires_grad_() for _ in FINITE]
+    torch._dynamo.reset()
+    made = torch.compile(_branches_not_taken, backend=backend)(*given)
+    torch.autograd.backward(made, [torch.ones_like(one) for one in made])
+    for name, tensor in zip(FINITE, given, strict=True):
+        assert tensor.grad is not None
+        assert tensor.grad.tolist() == [1.0] * len(numbers), name
 
 
 @pytest.mark.parametrize("name", ["clamp", "softmax", "torch.nn.functional.dropout"])
